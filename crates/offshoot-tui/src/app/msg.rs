@@ -69,6 +69,8 @@ pub enum Msg {
     Paste(String),
     /// Whether a paste goes on whose end is missing.
     OpenPaste(bool),
+    /// The terminal has shown a picture that ended with a question.
+    PictureShown,
     /// The terminal may have another size.
     WindowChanged,
     /// The size of a terminal cell in pixels.
@@ -147,7 +149,15 @@ pub struct ListedTheme {
 impl Msg {
     /// Whether messages of this kind come in bursts.
     pub(super) fn comes_in_bursts(&self) -> bool {
-        matches!(self, Self::Agent(_) | Self::Extension(_) | Self::Resized(_) | Self::Sessions(_) | Self::Files(_))
+        matches!(
+            self,
+            Self::Agent(_)
+                | Self::Extension(_)
+                | Self::Resized(_)
+                | Self::Sessions(_)
+                | Self::Files(_)
+                | Self::PictureShown
+        )
     }
 }
 

@@ -206,6 +206,9 @@ impl Hands<'_> {
             if changes_screen(model, &msg) {
                 state = ScreenState::Changed;
             }
+            if matches!(msg, Msg::PictureShown) {
+                self.screen.answered(self.program.now());
+            }
             let is_idle = matches!(msg, Msg::Idle);
             for cmd in update(model, msg) {
                 self.act(model, cmd)?;
@@ -270,9 +273,10 @@ impl Hands<'_> {
             let row = self.cursor_row()?;
             self.screen.find_rows(row)?;
         }
-        let age = self.program.now() - model.laid_out_at;
-        let shown_since = age - self.transit(age)?;
-        self.screen.resize(model.size, shown_since)?;
+        let now = self.program.now();
+        let age = now - model.laid_out_at;
+        let shown_for = self.screen.shown_for(now).map_or_else(|| Ok(age - self.transit(age)?), Ok::<_, io::Error>)?;
+        self.screen.resize(model.size, shown_for)?;
         if let Some(row) = self.cursor_row()? {
             self.screen.set_top(row);
         }
@@ -284,8 +288,8 @@ impl Hands<'_> {
         tty::columns_and_rows().unwrap_or(model.size)
     }
 
-    /// How long the last picture may have been on its way, in milliseconds: the terminal answers once it has shown all of them. It is asked
-    /// only where that matters.
+    /// How long the last picture may have been on its way to a terminal that does not say when it has shown one, in milliseconds: it
+    /// answers where its cursor is once it has shown all of them. It is asked only where that matters.
     fn transit(&mut self, age: Millis) -> io::Result<Millis> {
         if !self.screen.has_cursor_below() || age > SURELY_SHOWN {
             return Ok(0);

@@ -5,6 +5,7 @@
 //! between two [`Screen::send`]s reaches the terminal as one synchronized update.
 
 mod paint;
+mod fences;
 mod narrow;
 mod redraw;
 mod region;
@@ -27,6 +28,7 @@ use ratatui::text::Line;
 use ratatui::{Frame, Terminal};
 
 use super::pictures::Inset;
+use fences::Fences;
 use paint::{Paint, row_of, rows_of, take_fill};
 use region::{PrintedRow, Region};
 
@@ -52,6 +54,7 @@ pub struct Screen<W: Write> {
     on_resize: OnResize,
     region: Region,
     printed: Vec<PrintedRow>,
+    fences: Fences,
     full: Option<Terminal<FullBackend<W>>>,
     /// Where the cursor waits below the whole screen. Kept until the live rows are drawn or resized.
     aside: Option<Aside>,
@@ -83,8 +86,8 @@ impl<W: Write> Screen<W> {
     pub fn new(out: W, size: Size, cursor: Position, on_resize: OnResize) -> io::Result<Self> {
         let out = Pending { bytes: Rc::default(), out: Rc::new(RefCell::new(out)) };
         let size = Rc::new(Cell::new(size));
-        let region = Region::default();
-        let mut screen = Self { out, size, on_resize, region, printed: Vec::new(), full: None, aside: None };
+        let (region, fences) = (Region::default(), Fences::default());
+        let mut screen = Self { out, size, on_resize, region, printed: Vec::new(), fences, full: None, aside: None };
         screen.begin_again(screen.size(), cursor)?;
         Ok(screen)
     }
@@ -128,8 +131,25 @@ impl<W: Write> Screen<W> {
         let printed = std::mem::take(&mut self.printed);
         let RegionRows { cursor, head, passing, next_width, .. } = *live;
         let rows = RegionRows { rows: rows_of(&live.rows, self.on_resize.rewraps), cursor, head, passing, next_width };
+        let before = self.region.cursor_row();
         let is_changed = self.region.draw(&mut paint, self.size(), printed, rows);
+        let now = self.region.cursor_row();
+        // The way back up depends on the rows above the cursor.
+        if now > 0 && (is_changed || now != before) {
+            paint.put(fences::QUESTION);
+            self.fences.ask();
+        }
         self.put_sequence(&paint.take()).map(|()| is_changed)
+    }
+
+    /// The terminal has answered the question after a picture.
+    pub fn answered(&mut self, now: Millis) {
+        self.fences.answer(now);
+    }
+
+    /// How long the terminal has shown the rows above the cursor as they were drawn last, in milliseconds. `None` if it does not say it.
+    pub fn shown_for(&self, now: Millis) -> Option<Millis> {
+        self.fences.shown_for(now)
     }
 
     /// Whether so many live rows fit without scrolling printed rows away.
@@ -206,8 +226,8 @@ impl<W: Write> Screen<W> {
     /// Handles a resize. The cursor moves to the start of the live rows; [`Screen::set_top`] can then correct its
     /// screen row.
     ///
-    /// `age` is the time since rows above the cursor came, went or changed their lengths, in milliseconds. Terminals report their
-    /// size late. Rows that were drawn just now may have met the new size already, and were not rewrapped then.
+    /// `age` is the time since the terminal has shown the rows above the cursor with their lengths, in milliseconds. Terminals report
+    /// their size late. Rows that were drawn just now may have met the new size already, and were not rewrapped then.
     pub fn resize(&mut self, size: Size, age: Millis) -> io::Result<()> {
         let shown = self.size.replace(size);
         let before = self.aside.take().map_or(shown, |aside| aside.size);
@@ -218,7 +238,7 @@ impl<W: Write> Screen<W> {
 
     /// Whether the cursor is below the first live row. A new size may have wrapped the rows above it.
     pub fn has_cursor_below(&self) -> bool {
-        self.region.has_cursor_below()
+        self.region.cursor_row() > 0
     }
 
     /// Sets the screen row of the cursor, which is at the start of the live rows.
@@ -249,6 +269,7 @@ impl<W: Write> Screen<W> {
         self.size.set(size);
         let is_row_begun = cursor.x > 0;
         let top = (cursor.y + u16::from(is_row_begun)).min(size.height.saturating_sub(1));
+        self.fences.begin_again();
         self.region = Region::at(top, self.region.take_covered(), self.on_resize.is_late);
         self.put_sequence(if is_row_begun { "\r\n" } else { "" })
     }

@@ -106,6 +106,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             model.has_open_paste = is_open;
             Vec::new()
         }
+        Msg::PictureShown => Vec::new(),
         Msg::WindowChanged => vec![ScreenTask::LookAtSize.into()],
         Msg::Continued => vec![ScreenTask::TakeBack.into()],
         Msg::Background(background) => dress::background(model, background),
@@ -167,7 +168,8 @@ fn redraws(model: &Model, key: KeyEvent) -> bool {
 
 /// Whether a message may change what is on the screen. Skills and templates are shown only while a command is typed.
 pub(super) fn changes_screen(model: &Model, msg: &Msg) -> bool {
-    !matches!(msg, Msg::WindowChanged) && (!matches!(msg, Msg::Called(..)) || !model.editor.is_empty())
+    !matches!(msg, Msg::WindowChanged | Msg::PictureShown)
+        && (!matches!(msg, Msg::Called(..)) || !model.editor.is_empty())
 }
 
 /// Whether the drawing may wait for more messages. The first rows of an empty list are awaited: they are drawn at once.

@@ -335,6 +335,14 @@ impl Terminal {
         self.held.len()
     }
 
+    /// Waits until so many pictures are on their way to the screen.
+    pub(crate) fn hold_pictures(&mut self, count: usize) {
+        const END: &[u8] = b"\x1b[?2026l";
+        while self.held.windows(END.len()).filter(|window| *window == END).count() < count {
+            self.hold_next();
+        }
+    }
+
     /// How many bytes of what is on its way are the rest of one picture.
     pub(crate) fn next_picture(&self) -> usize {
         const END: &[u8] = b"\x1b[?2026l";
@@ -353,7 +361,8 @@ impl Terminal {
         const WHERE: &[u8] = b"\x1b[6n";
         const COLOUR: &[u8] = b"\x1b]11;?\x1b\\";
         const MARKS: &[u8] = b"\x1b[?2004$p";
-        const QUESTIONS: [&[u8]; 3] = [WHERE, COLOUR, MARKS];
+        const WORKS: &[u8] = b"\x1b[5n";
+        const QUESTIONS: [&[u8]; 4] = [WHERE, COLOUR, MARKS, WORKS];
         self.raw.extend_from_slice(bytes);
         let bytes = [std::mem::take(&mut self.begun), bytes.to_vec()].concat();
         let mut rest = &bytes[..];
@@ -366,6 +375,7 @@ impl Terminal {
                     let (row, column) = self.position();
                     self.send(&format!("\x1b[{};{}R", row + 1, column + 1));
                 }
+                WORKS => self.send("\x1b[0n"),
                 MARKS if self.marks_pastes => self.send("\x1b[?2004;1$y"),
                 COLOUR => {
                     if let Some(background) = self.background {

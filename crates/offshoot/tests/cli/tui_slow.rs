@@ -14,6 +14,8 @@ const ROUNDS: usize = 14;
 const CUTS: usize = 35;
 /// Frames that are on their way when the size changes.
 const FRAMES: usize = 3;
+/// So many pictures of a spinner take longer than any terminal needs to tell its size.
+const STANDSTILL: usize = 10;
 const SIZES: [(u16, u16); 7] = [(80, 12), (60, 24), (120, 40), (40, 24), (200, 24), (80, 8), (80, 24)];
 
 fn paragraphs() -> String {
@@ -29,8 +31,13 @@ fn found(text: &str) -> Vec<usize> {
 
 /// An answer that comes in at the pace of the gate, in a shell that has said something before.
 fn in_shell(pace: &Gate) -> (Talk, Terminal) {
+    in_shell_with(pace, &[])
+}
+
+/// The same with other variables.
+fn in_shell_with(pace: &Gate, variables: &[(&str, &str)]) -> (Talk, Terminal) {
     let talk = Talk::new([Reply { piece: 40, chunk: 600, pace: Some(pace.clone()), ..Reply::text(&paragraphs()) }]);
-    let mut terminal = Terminal::shell(&talk, (80, 24));
+    let mut terminal = Terminal::shell_with(&talk, (80, 24), variables);
     terminal.send("echo before offshoot\r");
     terminal.until("the shell", |screen| screen.ends_with("\nbefore offshoot\nshell>"));
     terminal.send(&format!("{} 'tell me all'\r", env!("CARGO_BIN_EXE_offshoot")));
@@ -100,4 +107,22 @@ fn a_size_that_changes_in_the_middle_of_a_picture_costs_no_paragraph() {
         is_complete(&pace, &mut terminal);
         say(&format!("sizes that changed in the middle of a picture: {cuts}"));
     }
+}
+
+/// The line stands still while something is typed: the program knows the other size before the terminal has what was drawn for the
+/// one before. The spinner's pictures make that a second or more.
+#[test]
+fn a_size_that_changes_while_the_line_stands_still_costs_no_paragraph() {
+    let pace = Gate::new();
+    // With a clock that goes.
+    let (_talk, mut terminal) = in_shell_with(&pace, &[("OFFSHOOT_NOW", "")]);
+    terminal.send("typed");
+    terminal.until("what is typed", |screen| screen.contains("typed"));
+    for size in SIZES.into_iter().cycle().take(ROUNDS) {
+        pace.step();
+        terminal.hold_pictures(STANDSTILL);
+        arrive(&mut terminal, size);
+    }
+    is_complete(&pace, &mut terminal);
+    say(&format!("sizes that changed while the line stood still: {ROUNDS}"));
 }

@@ -20,6 +20,8 @@ use string::{OpenString, StringKind};
 const ESCAPE_PATIENCE: u64 = 50;
 /// A sequence that has begun is given up after so long.
 const SEQUENCE_PATIENCE: u64 = 1000;
+/// The answer of a terminal that works.
+const SHOWN: &[u8] = b"\x1b[0n";
 /// A sequence is not longer.
 const LONGEST_SEQUENCE: usize = 256;
 
@@ -29,6 +31,8 @@ pub(super) enum Decoded {
     Background(Background),
     /// Where the cursor is.
     Cursor(Position),
+    /// The answer to the question after a picture.
+    PictureShown,
     /// The end of a paste has been missing for a while, or has come.
     OpenPaste(bool),
 }
@@ -79,12 +83,28 @@ impl Decoder {
     pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Decoded> {
         let silence = std::mem::take(&mut self.silence);
         let found = cursor(bytes).filter(|_| self.awaits_cursor);
-        let Some((before, cursor, after)) = found else { return self.take_chunk(bytes, silence) };
+        let Some((before, cursor, after)) = found else { return self.take_rest(bytes, silence) };
         self.awaits_cursor = false;
-        let mut decoded = self.take_chunk(before, silence);
+        let mut decoded = self.take_rest(before, silence);
         self.bursts.is_typed_ahead = false;
         decoded.push(Decoded::Cursor(cursor));
-        decoded.extend(self.take_chunk(after, silence));
+        decoded.extend(self.take_rest(after, silence));
+        decoded
+    }
+
+    /// The same without answers about the cursor. Other answers may have come within a paste.
+    fn take_rest(&mut self, bytes: &[u8], silence: u64) -> Vec<Decoded> {
+        let mut decoded = Vec::new();
+        let mut rest = bytes;
+        while let Mode::Paste(_) = self.mode
+            && let Some(at) = memmem::find(rest, SHOWN)
+        {
+            let (before, answer) = rest.split_at_checked(at).unwrap_or_default();
+            decoded.extend(self.take_chunk(before, silence));
+            decoded.push(Decoded::PictureShown);
+            rest = answer.get(SHOWN.len()..).unwrap_or_default();
+        }
+        decoded.extend(self.take_chunk(rest, silence));
         decoded
     }
 
@@ -183,6 +203,7 @@ impl Decoder {
                     None => {}
                     Some(Meant::Event(event)) => decoded.push(Decoded::Event(event)),
                     Some(Meant::Cursor(position)) => decoded.push(Decoded::Cursor(position)),
+                    Some(Meant::PictureShown) => decoded.push(Decoded::PictureShown),
                     Some(Meant::MarksPastes) => self.bursts.are_marked = true,
                     Some(Meant::Paste) => self.mode = Mode::Paste(OpenPaste::default()),
                     Some(Meant::String(kind)) => self.mode = Mode::String(OpenString::of(kind)),
@@ -231,6 +252,7 @@ fn with_alt(key: KeyEvent) -> KeyEvent {
 enum Meant {
     Event(Event),
     Cursor(Position),
+    PictureShown,
     Paste,
     /// The terminal marks where pastes begin and end.
     MarksPastes,
@@ -282,6 +304,7 @@ fn csi(rest: &[u8]) -> Begins<Meant> {
         ("", b'I') => Some(Meant::Event(Event::FocusGained)),
         ("", b'O') => Some(Meant::Event(Event::FocusLost)),
         ("200", b'~') => Some(Meant::Paste),
+        ("0", b'n') => Some(Meant::PictureShown),
         ("?2004;1$" | "?2004;3$", b'y') => Some(Meant::MarksPastes),
         (_, b'R') => position(parameters).map(Meant::Cursor),
         _ => key::csi(parameters, char::from(end)).map(|key| Meant::Event(Event::Key(key))),

@@ -144,6 +144,7 @@ fn may_go_on(shared: &Shared) -> bool {
 pub(super) fn msg(decoded: Decoded) -> Option<Msg> {
     let event = match decoded {
         Decoded::Background(background) => return Some(Msg::Background(background)),
+        Decoded::PictureShown => return Some(Msg::PictureShown),
         Decoded::OpenPaste(is_open) => return Some(Msg::OpenPaste(is_open)),
         // Nobody waits for it any more.
         Decoded::Cursor(_) => return None,

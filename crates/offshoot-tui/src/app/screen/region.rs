@@ -257,9 +257,9 @@ impl Region {
         std::mem::take(&mut self.covered)
     }
 
-    /// Whether the cursor is below the region's first row.
-    pub(super) fn has_cursor_below(&self) -> bool {
-        self.cursor.0 > 0
+    /// The cursor's distance from the region's first row.
+    pub(super) fn cursor_row(&self) -> usize {
+        self.cursor.0
     }
 
     /// Forgets the modes that the terminal was set to.

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod cut;
+mod stall;
 mod sweep;
 
 use ratatui::layout::Rect;
@@ -36,6 +37,9 @@ struct Play {
     begun: usize,
     /// The terminal gets this size once it has read so many of the next bytes.
     cut: Option<(usize, (usize, usize))>,
+    /// What is on its way, if the line stands still.
+    held: Option<String>,
+    now: Millis,
 }
 
 const WIDTHS: [u16; 6] = [40, 60, 100, 200, 120, 80];
@@ -54,7 +58,7 @@ impl Play {
         let screen =
             Screen::new(wire.clone(), Size::new(80, 24), Position::new(0, 3), OnResize { rewraps, is_late: false })
                 .unwrap();
-        Self { terminal, wire, screen, count: 0, begun: 0, cut: None }
+        Self { terminal, wire, screen, count: 0, begun: 0, cut: None, held: None, now: 0 }
     }
 
     /// The terminal reads the bytes that were sent.
@@ -63,6 +67,22 @@ impl Play {
         let bytes = std::mem::take(&mut *self.wire.0.borrow_mut());
         let text = std::str::from_utf8(&bytes).unwrap();
         assert!(!text.contains("\x1b[3J"), "the scrollback belongs to the terminal: {text:?}");
+        if let Some(held) = &mut self.held {
+            held.push_str(text);
+            return;
+        }
+        self.feed(text);
+    }
+
+    /// Lets what is on its way arrive at a terminal that has this size since. Answers whether that is anything.
+    fn arrive(&mut self, (columns, rows): (usize, usize)) -> bool {
+        let held = self.held.take().unwrap_or_default();
+        self.terminal.resize(columns, rows);
+        self.feed(&held);
+        !held.is_empty()
+    }
+
+    fn feed(&mut self, text: &str) {
         let cut = self.cut.take_if(|(at, _)| *at < text.len());
         let (before, after) = text.split_at(text.floor_char_boundary(cut.map_or(0, |(at, _)| at)));
         self.terminal.feed(before);
@@ -70,6 +90,7 @@ impl Play {
             self.terminal.resize(columns, rows);
         }
         self.terminal.feed(after);
+        (0..text.matches(fences::QUESTION).count()).for_each(|_| self.screen.answered(self.now));
     }
 
     /// Tells the program the terminal's size.

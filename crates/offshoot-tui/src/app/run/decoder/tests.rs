@@ -23,6 +23,7 @@ fn words(decoded: Vec<Decoded>) -> String {
         Decoded::Event(event) => format!("{event:?}"),
         Decoded::Background(background) => format!("[{background:?}]"),
         Decoded::Cursor(at) => format!("[{},{}]", at.x, at.y),
+        Decoded::PictureShown => "[shown]".to_owned(),
         Decoded::OpenPaste(is_open) => if is_open { "[open]" } else { "[closed]" }.to_owned(),
     };
     decoded.into_iter().map(word).collect::<Vec<_>>().join(" ")
@@ -276,4 +277,16 @@ fn the_cursor_is_found_within_an_open_paste() {
     assert_eq!(words(decoder.take(b"\x1b[3;4R")), r#""\u{1b}[3;4R""#);
     decoder.await_cursor(true);
     assert_eq!(words(decoder.take(b"\x03\x1b[3;4R")), "[closed] [3,2]", "a key in the same moment");
+}
+
+/// A terminal answers between keys and, while a long paste comes in, within it.
+#[test]
+fn an_answer_after_a_picture_is_never_text() {
+    assert_eq!(heard(&["a\x1b[0nb"]), "a [shown] b");
+    assert_eq!(heard(&["\x1b[", "0n", "\x1b\x1b[0n"]), "[shown] esc [shown]");
+    assert_eq!(heard(&["\x1b[200~one", " \x1b[0ntwo\x1b[201~x"]), r#"[shown] "one two" x"#);
+    assert_eq!(heard(&["\x1b[200~lost", "~1000", "\x1b[0n", "\x03"]), r#""lost" [open] [shown] [closed]"#);
+    let mut decoder = Decoder::default();
+    decoder.await_cursor(true);
+    assert_eq!(words(decoder.take(b"\x1b[0n\x1b[3;4R\x1b[0n")), "[shown] [3,2] [shown]");
 }

@@ -12,7 +12,14 @@ const BYTES: [u64; 2] = [120, 1500];
 fn has_no_stale_row(text: &str) -> bool {
     let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
     let last = text.rfind("Paragraph");
-    (count("status"), count("─")) == (1, 2) && text.find("unfinished").is_none_or(|first| Some(first) > last)
+    let open = text.get(last.unwrap_or_default()..).unwrap_or_default();
+    let numbers: Vec<usize> =
+        open.lines().filter_map(|row| row.strip_prefix("unfinished ")?.split(' ').next()?.parse().ok()).collect();
+    let is_one = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    (count("status"), count("─")) == (1, 2)
+        && is_one
+        && open.lines().filter(|row| *row == "  …").count() < 2
+        && text.find("unfinished").is_none_or(|first| Some(first) > last)
 }
 
 #[test]
