@@ -105,7 +105,8 @@ pub fn run(
     let rest = view::rest(&mut model);
     screen.print(&rest, &[]);
     let closed = screen.close();
-    if model.is_choosing {
+    let settled = screen.awaits_answers().then(|| settle(&keys, &guard));
+    if model.is_choosing && settled.is_none() {
         // Another front end follows and needs the keys.
         keys.pause();
     }
@@ -143,6 +144,13 @@ fn begin(model: &mut Model, inbox: &Inbox, source: &mut source::Source) -> io::R
 /// Where the cursor is. `None` if the terminal does not say it.
 fn ask_cursor(source: &mut source::Source, guard: &tty::Guard) -> Option<Position> {
     source.cursor(|| guard.send(tty::AskCursor)).ok().flatten()
+}
+
+/// Stops reading keys once the terminal has answered what it was asked: whoever has it next would take the answers for keys.
+fn settle(keys: &input::Keys, guard: &tty::Guard) {
+    keys.pause();
+    // The answer to the last question comes last.
+    let _last = ask_cursor(&mut keys.source(), guard);
 }
 
 /// The remaining time to wait for messages. `None` if it is time to draw, or if the clock was set back.
@@ -461,7 +469,11 @@ impl Hands<'_> {
         self.tell_title(None)?;
         self.uncover(model)?;
         self.screen.close()?;
-        self.keys.pause();
+        if self.screen.awaits_answers() {
+            settle(self.keys, self.guard);
+        } else {
+            self.keys.pause();
+        }
         self.guard.reset()?;
         let done = with(self.program);
         self.begin_again(model)?;

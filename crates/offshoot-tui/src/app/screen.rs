@@ -147,6 +147,11 @@ impl<W: Write> Screen<W> {
         self.fences.answer(now);
     }
 
+    /// Whether an answer of the terminal may still come.
+    pub fn awaits_answers(&self) -> bool {
+        self.fences.is_open()
+    }
+
     /// How long the terminal has shown the rows above the cursor as they were drawn last, in milliseconds. `None` if it does not say it.
     pub fn shown_for(&self, now: Millis) -> Option<Millis> {
         self.fences.shown_for(now)

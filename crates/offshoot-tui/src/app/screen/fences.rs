@@ -33,9 +33,36 @@ impl Fences {
         (self.asked, self.answered) = (0, 0);
     }
 
+    /// Whether an answer may still come.
+    pub(super) fn is_open(&self) -> bool {
+        self.answered < self.asked
+    }
+
     /// How long all pictures with a question have been on the screen, in milliseconds. `None` if the terminal does not answer.
     pub(super) fn shown_for(&self, now: Millis) -> Option<Millis> {
-        let age = if self.answered < self.asked { 0 } else { now.saturating_sub(self.since) };
+        let age = if self.is_open() { 0 } else { now.saturating_sub(self.since) };
         self.is_answering.then_some(age)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_may_come_until_all_have_come() {
+        let mut fences = Fences::default();
+        assert!(!fences.is_open() && fences.shown_for(5).is_none());
+        fences.ask();
+        fences.ask();
+        fences.answer(10);
+        assert!(fences.is_open() && fences.shown_for(15) == Some(0));
+        fences.answer(20);
+        // That to somebody else's question.
+        fences.answer(20);
+        assert!(!fences.is_open() && fences.shown_for(25) == Some(5));
+        fences.ask();
+        fences.begin_again();
+        assert!(!fences.is_open());
     }
 }
