@@ -62,7 +62,7 @@ fn the_name_is_written_once_and_before_the_prompt() {
 #[test]
 fn a_name_is_not_written_when_the_start_fails() {
     let talk = talk(0);
-    let failed = talk.run(&["-n", "tea", "--tools", "nope", "-p", "x"]);
+    let failed = talk.run(&["-n", "tea", "--model", "nope/nope", "-p", "x"]);
     assert!(failed.contains("nope"), "{failed}");
     assert!(talk.files().is_empty());
 }
