@@ -1,6 +1,7 @@
 //! The messages of the person and the model in a session file, one after the other, for searches: lines that cannot matter
 //! are passed over unread, and the walk ends when the caller has seen enough.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use crate::entry::text_of;
@@ -51,5 +52,5 @@ fn text_of_line(line: &[u8]) -> Option<(Option<String>, String)> {
     let text = String::from_utf8_lossy(line);
     let content = Json::trusted(&text).get("message")?.get("content")?;
     let said = text_of(content, " ");
-    (!said.is_empty()).then(|| (envelope.id.map(|id| id.into_owned()), said))
+    (!said.is_empty()).then(|| (envelope.id.map(Cow::into_owned), said))
 }

@@ -59,7 +59,7 @@ pub struct Search;
 #[derive(Debug)]
 pub enum SearchAnswer {
     /// What was found.
-    Hits(SearchHits),
+    Hits(Box<SearchHits>),
     /// The index's file, and its state.
     Index(PathBuf, IndexState),
 }
@@ -163,7 +163,8 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     let Some(found) = found else { return index_answer(index) };
     let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
     let took = SystemClock.now().saturating_sub(begin);
-    Ok(SearchAnswer::Hits(SearchHits { found, sessions, skip, typed, nothing, place: place.clone(), keys, took }))
+    let place = place.clone();
+    Ok(SearchAnswer::Hits(Box::new(SearchHits { found, sessions, skip, typed, nothing, place, keys, took })))
 }
 
 fn known_keys(place: &Place) -> Secrets {
@@ -265,11 +266,11 @@ impl Output for SearchAnswer {
 
     /// Goes on with the index.
     fn afterwards(&self) {
-        let Self::Hits(SearchHits { found, place, took, .. }) = self else { return };
-        if found.is_index_behind {
-            let end = SystemClock.now() + (*took).max(AFTERWARDS);
+        let Self::Hits(hits) = self else { return };
+        if hits.found.is_index_behind {
+            let end = SystemClock.now() + hits.took.max(AFTERWARDS);
             // Only later searches need it; they say what is wrong.
-            drop(go_on_indexing(place, &|| SystemClock.now() > end));
+            drop(go_on_indexing(&hits.place, &|| SystemClock.now() > end));
         }
     }
 

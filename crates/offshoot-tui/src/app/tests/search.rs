@@ -188,9 +188,9 @@ fn a_session_that_was_found_is_opened_at_its_end() {
     for is_read in [true, false] {
         let mut model = model(&Theme::default(), (80, 24));
         if is_read {
-            reading(&mut model, working())
+            reading(&mut model, working());
         } else {
-            with_hits(&mut model)
+            with_hits(&mut model);
         }
         let cmds = key(&mut model, "alt+enter");
         assert!(cmds.contains(&ProgramTask::Open("/s/a".into()).into()), "{cmds:?}");
