@@ -80,7 +80,7 @@ export class Place {
 
   async end() {
     await this.#model?.end();
-    fs.rmSync(this.root, { recursive: true, force: true });
+    fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -8,14 +8,13 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::{open_regular, read_regular_text};
+use offshoot_session::git_worktree::LinkedWorktree;
+use offshoot_session::medium::open_regular;
 
 /// Of a larger file, the model gets the beginning.
 const MAX_FILE: usize = 64 << 10;
 /// Of more in all, the innermost files count.
 const MAX_ALL: usize = 256 << 10;
-/// git's own files are shorter.
-const MAX_GIT: u64 = 4096;
 
 /// The first of these in a folder counts.
 const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"];
@@ -142,10 +141,7 @@ fn within_limits(files: Vec<FoundFile>, troubles: &mut Vec<ContextTrouble>) -> V
 /// The main repository's file that a worktree inside it has a copy of.
 fn shadowed(cwd: &Path) -> Option<PathBuf> {
     let worktree = cwd.ancestors().find(|folder| folder.join(".git").exists())?;
-    let link = read_regular_text(&worktree.join(".git"), MAX_GIT).ok()?;
-    let git = fs::canonicalize(worktree.join(link.trim().strip_prefix("gitdir: ")?.trim())).ok()?;
-    let common = read_regular_text(&git.join("commondir"), MAX_GIT).ok()?;
-    let common = fs::canonicalize(git.join(common.trim())).ok()?;
+    let LinkedWorktree { common, .. } = LinkedWorktree::read(worktree)?;
     let main = common.parent()?;
     let worktree = fs::canonicalize(worktree).ok()?;
     let is_nested = worktree != main && worktree.starts_with(main);

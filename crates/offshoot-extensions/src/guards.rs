@@ -8,9 +8,11 @@ use crate::contract::{ExtensionSource, Failure};
 
 /// The event that a guard hears.
 const EVENT: &str = "tool_call";
-/// A larger extension is taken for a guard.
+/// An extension of more files, or of more bytes in all, is taken for a guard.
 const MOST_FILES: usize = 2000;
+/// The host loads no larger file.
 const MOST_BYTES: u64 = 64 << 20;
+
 /// What is reported of an extension that did not load.
 pub(crate) fn explained(failure: &Failure) -> Failure {
     let message = format!("{}\nit names `{EVENT}` and may be a guard of this session", failure.message);
@@ -28,13 +30,13 @@ pub(crate) fn may_guard(source: &ExtensionSource) -> bool {
             open.extend(entries.map(|entry| entry.path()).filter(|path| !path.is_symlink() || path.is_file()));
         } else if is_script(&path) {
             files += 1;
-            match read_regular(&path, room) {
-                Ok(text) if names_event(&text) => return true,
-                Ok(text) => room -= text.len() as u64,
-                Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => return true,
-                // What is not there names nothing.
-                Err(_) => {}
+            // What is not there names nothing, nor does what is too large to be loaded at all.
+            let text = read_regular(&path, MOST_BYTES).unwrap_or_default();
+            let left = room.checked_sub(text.len() as u64);
+            if left.is_none() || names_event(&text) {
+                return true;
             }
+            room = left.unwrap_or_default();
         }
         if files > MOST_FILES || open.len() > MOST_FILES {
             return true;
@@ -49,7 +51,7 @@ fn root_of(path: &Path) -> PathBuf {
         let text = read_regular(&folder.join("package.json"), 1 << 20).unwrap_or_default();
         serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|manifest| manifest["pi"]["extensions"].is_array())
     };
-    if let Some(folder) = path.ancestors().skip(1).take(4).find(is_package) {
+    if let Some(folder) = path.ancestors().skip(1).find(is_package) {
         return folder.to_owned();
     }
     let is_index = path.file_stem().is_some_and(|stem| stem == "index");
@@ -93,10 +95,26 @@ mod tests {
         assert!(!guards(&[("a.ts", "")], "gone.ts"));
     }
 
+    /// No loader takes such a file, so it has never guarded anything.
+    #[test]
+    fn a_file_that_is_too_large_to_be_loaded_is_no_guard() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.ts");
+        std::fs::File::create(&path).unwrap().set_len(8 << 30).unwrap();
+        assert!(!may_guard(&ExtensionSource {
+            path,
+            kind: ExtensionKind::Extension,
+            origin: Origin::User,
+            allowed: None
+        }));
+    }
+
     #[test]
     fn it_is_looked_for_in_the_files_of_the_extension_and_in_no_others() {
         let pack = [("p/package.json", r#"{"pi":{"extensions":["./src/x.ts"]}}"#), ("p/src/x.ts", "import './y'")];
         assert!(guards(&[&pack[..], &[("p/lib/y.ts", "on(\"tool_call\")")]].concat(), "p/src/x.ts"));
+        let deep = [("p/a/b/c/d/e/x.ts", ""), ("p/y.ts", "tool_call")];
+        assert!(guards(&[&pack[..], &deep].concat(), "p/a/b/c/d/e/x.ts"));
         assert!(!guards(&[&pack[..], &[("p/node_modules/z.js", "tool_call")]].concat(), "p/src/x.ts"));
         assert!(guards(&[("g/index.ts", "import './y'"), ("g/y.ts", "`tool_call`")], "g/index.ts"));
         assert!(!guards(&[("a.ts", "import './y'"), ("y.ts", "tool_call")], "a.ts"));

@@ -64,7 +64,7 @@ impl Manifest {
     }
 }
 
-/// A kind that is no list lists nothing, and so does an element that is no text.
+/// A kind whose value is not a list adds nothing. Elements that are not strings are skipped.
 fn listed(members: &Map<String, Value>) -> Listed {
     let texts = |name: &str| {
         let items = members.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -1,13 +1,11 @@
-//! The folders that are the same place in other worktrees of a git repository. Reads git's files, which may be anybody's: bounded,
-//! and what they say only names folders to compare with. Runs no git, and knows no session.
+//! The folders that are the same place in other worktrees of a git repository. What git's files say only names folders to compare
+//! with. Runs no git, and knows no session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::git_worktree::{LinkedWorktree, named_folder};
 
-/// The bytes of a file of git that are read.
-const LONGEST_LINK: u64 = 8 << 10;
 /// Worktrees that are looked at.
 const MOST_WORKTREES: usize = 256;
 
@@ -29,20 +27,14 @@ fn common_folder(root: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return git.canonicalize().ok();
     }
-    let link = read_regular_text(&git, LONGEST_LINK).ok()?;
-    let own = root.join(link.trim().strip_prefix("gitdir: ")?.trim());
-    let common = read_regular_text(&own.join("commondir"), LONGEST_LINK).ok()?;
-    own.join(common.trim()).canonicalize().ok()
+    LinkedWorktree::read(root).map(|worktree| worktree.common)
 }
 
 /// The roots of a repository's worktrees that are there, the main one first.
 fn worktrees(common: &Path) -> Vec<PathBuf> {
     let main = common.parent().filter(|main| main.join(".git").canonicalize().is_ok_and(|git| git == *common));
     let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().take(MOST_WORKTREES);
-    let root = |of: fs::DirEntry| {
-        let back = read_regular_text(&of.path().join("gitdir"), LONGEST_LINK).ok()?;
-        of.path().join(Path::new(back.trim()).parent()?).canonicalize().ok()
-    };
+    let root = |of: fs::DirEntry| named_folder(&of.path(), "gitdir")?.parent()?.canonicalize().ok();
     main.map(Path::to_owned).into_iter().chain(linked.filter_map(root)).collect()
 }
 

@@ -195,22 +195,27 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     if let Some(latest) = line.assumed_latest {
         tell_latest(&app, latest);
     }
+    let mut shown = None;
     let ran = match durability {
         Ok(_) => line.task.and_then(|task| match task {
             Task::Command(command) => command.run(&app),
-            Task::Operation(operation) => operation.run(&app),
+            Task::Operation(operation) => operation.run(&app, &mut shown),
             Task::Conversation(args) => run_agent(&app, &args),
         }),
         Err(error) => Err(CommandError::usage(format!("OFFSHOOT_DURABILITY: {error}"))),
     };
-    match ran {
+    let code = match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tell_programs(&app.ui, arguments, &error);
             app.ui.error(&error);
             ExitCode::from(exit_code(error.kind))
         }
+    };
+    if let Some(output) = shown {
+        output.afterwards();
     }
+    code
 }
 
 /// Says which session is looked at, where nobody named one. That there is none is said by the command.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::read_regular;
+use offshoot_session::git_worktree::{LinkedWorktree, named_folder};
 
 /// Names below a repository's folder that a command must not change: they name programs, or lead git to other settings.
 const SETTINGS: [&str; 7] = ["hooks", "config", "config.worktree", "commondir", "gitdir", "modules", "worktrees"];
@@ -38,10 +38,8 @@ pub(super) fn settings(git: &Path) -> Vec<PathBuf> {
 
 /// A linked worktree's own folder and that of its repository.
 fn worktree(file: &Path) -> Option<(PathBuf, PathBuf)> {
-    let line = |path: &Path| Some(String::from_utf8(read_regular(path, 4096).ok()?).ok()?.trim().to_owned());
-    let own = file.parent()?.join(line(file)?.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let back = own.join(line(&own.join("gitdir"))?).canonicalize().ok()?;
-    let common = own.join(line(&own.join("commondir"))?).canonicalize().ok()?;
+    let LinkedWorktree { own, common } = LinkedWorktree::read(file.parent()?)?;
+    let back = named_folder(&own, "gitdir")?.canonicalize().ok()?;
     let is_its_own = back == file.canonicalize().ok()? && own.parent()? == common.join("worktrees");
     is_its_own.then_some((own, common))
 }

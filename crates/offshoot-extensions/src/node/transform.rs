@@ -18,9 +18,9 @@ use oxc_transformer::{
 use oxc_transformer_plugins::ModuleRunnerTransform;
 use serde::{Deserialize, Serialize};
 
-/// A module nests so deep at most: the stack of the thread that takes it apart.
+/// The stack of the thread that transforms a module; it bounds how deeply a module may nest.
 const STACK: usize = 256 << 20;
-/// What stands in the code for an import.
+/// The function that the transformed code calls for an import.
 const IMPORT: &str = "__vite_ssr_import__";
 
 /// What the code becomes.
@@ -42,7 +42,7 @@ struct ModuleSource {
     path: String,
     /// The text of it.
     source: String,
-    /// What it shall become.
+    /// The form of the output.
     form: ModuleForm,
 }
 
@@ -59,7 +59,7 @@ enum TransformedModule {
 /// The answer to a call of the host, as text of JSON.
 ///
 /// # Errors
-/// The parameters are no file of an extension, or the transformer has failed.
+/// The parameters do not describe a module, or the transformer failed.
 pub fn transformed(params: &str) -> Result<String, String> {
     let module: ModuleSource = lenient_json::from_str(params).map_err(|error| error.to_string())?;
     let thread = std::thread::Builder::new().name("extensions-module".to_owned()).stack_size(STACK);

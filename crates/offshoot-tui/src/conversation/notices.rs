@@ -55,7 +55,7 @@ pub(super) struct EndedRetries {
 }
 
 impl EndedRetries {
-    /// Why there are no more retries. The next event says whether they were stopped.
+    /// Says why nothing is retried any more. The next event tells whether the user stopped the retries.
     pub(super) fn words(self, next: &Event) -> (Level, String) {
         if matches!(next, Event::AgentSettled { aborted: true }) {
             return (Level::Info, "stopped by you: the request is not sent again".to_owned());

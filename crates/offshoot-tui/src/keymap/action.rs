@@ -174,7 +174,7 @@ actions! {
     DeleteSession: Sessions, "app.session.delete", ["ctrl+d"], "into the trash";
     DeleteSessionQuietly: Sessions, "app.session.deleteNoninvasive", ["ctrl+backspace"], "into the trash, when the search is empty";
     RestoreSession: Sessions, "app.session.restore", ["alt+u", "ctrl+y"], "out of the trash again";
-    OpenAtEnd: Sessions, "app.session.openAtEnd", ["alt+enter"], "open the session where it ends, not where it has what was found";
+    OpenAtEnd: Sessions, "app.session.openAtEnd", ["alt+enter"], "open the session at its end, not at the match";
     ToggleSessionPreview: Sessions, "app.session.togglePreview", ["alt+p"], "show or hide the preview";
     FoldOrUp: Tree, "app.tree.foldOrUp", ["ctrl+left", "alt+left"], "fold a branch or a run of tool calls; elsewhere: go to the start of the branch";
     UnfoldOrDown: Tree, "app.tree.unfoldOrDown", ["ctrl+right", "alt+right"], "open a branch or a run of tool calls; elsewhere: go to the next branch";

@@ -155,7 +155,8 @@ impl TypedOperation {
         words
     }
 
-    pub(super) fn run(self, app: &App) -> Result<()> {
+    /// Runs it and shows its output, which `shown` gets.
+    pub(super) fn run(self, app: &App, shown: &mut Option<Box<dyn Output>>) -> Result<()> {
         let session = self.given.text(SESSION_ARG).map(str::to_owned);
         let (words, options) = (self.words(), self.options());
         let place = app.place().with_next_request(Arc::new(RequestOfApp { app: app.clone(), typed: self.model }));
@@ -187,7 +188,7 @@ impl TypedOperation {
         }
         app.tell(&output.notes(), named);
         let ended = output.failure().map(|failure| CommandError::of_failure(failure, session.as_deref()));
-        output.afterwards();
+        *shown = Some(output);
         ended.map_or(Ok(()), Err)
     }
 }

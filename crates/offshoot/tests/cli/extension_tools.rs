@@ -105,7 +105,7 @@ fn a_tool_starts_a_child_agent_with_tools_of_the_extension() {
     assert!(last.contains("The child's answer."), "{last}");
 }
 
-/// A client that has gone left an agent behind whose extension waited for ever.
+/// Regression: the agent stayed after its client had closed the input, because a command of an extension never returned.
 #[test]
 fn the_end_of_the_input_ends_rpc_while_a_command_of_an_extension_hangs() {
     if !has_node() {

@@ -109,8 +109,8 @@ fn a_size_that_changes_in_the_middle_of_a_picture_costs_no_paragraph() {
     }
 }
 
-/// The line stands still while something is typed: the program knows the other size before the terminal has what was drawn for the
-/// one before. The spinner's pictures make that a second or more.
+/// The connection stalls while the user types: the program knows the new size before the terminal has received what was drawn for
+/// the old one. With the spinner's updates the stall lasts a second or more.
 #[test]
 fn a_size_that_changes_while_the_line_stands_still_costs_no_paragraph() {
     let pace = Gate::new();

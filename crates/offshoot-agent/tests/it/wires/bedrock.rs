@@ -115,7 +115,7 @@ fn sts_gives_keys_for_a_web_identity() {
     assert!(access(&world.keys()).unwrap_err().contains("AWS_ENDPOINT_URL_STS is refused"));
 }
 
-/// A refusal is the only sign that keys which were kept are no longer good.
+/// Only a refusal shows that cached keys are no longer valid.
 #[test]
 fn a_refusal_drops_the_kept_keys_and_says_how_to_renew_them() {
     let keys_of = |name: &str| {

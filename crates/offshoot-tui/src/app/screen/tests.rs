@@ -37,7 +37,7 @@ struct Play {
     begun: usize,
     /// The terminal gets this size once it has read so many of the next bytes.
     cut: Option<(usize, (usize, usize))>,
-    /// What is on its way, if the line stands still.
+    /// The bytes that are held back while the connection stalls.
     held: Option<String>,
     now: Millis,
 }

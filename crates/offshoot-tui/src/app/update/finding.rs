@@ -115,7 +115,7 @@ pub(super) fn reader_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     Vec::new()
 }
 
-/// Opens the session of the hit, unless it is open already, and goes to its entry. Whatever was searched behind the reader stops.
+/// Opens the session of the hit unless it is already open, and goes to its entry. Stops the search behind the reader.
 fn go_on(model: &mut Model, reader: HitReader, back: &Overlay) -> Vec<Cmd> {
     let HitReader { real, file, entry, .. } = reader;
     let stop = if matches!(back, Overlay::Sessions(_)) { Request::StopSearch } else { Request::Hits(HitRequest::Stop) };

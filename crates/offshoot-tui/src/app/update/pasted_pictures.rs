@@ -38,7 +38,7 @@ fn bare_paths(text: &str) -> Option<Vec<String>> {
     (!is_command).then(|| paths.iter().map(|path| without_backslashes(path.trim_end_matches(' '))).collect())
 }
 
-/// A backslash stands before a letter that means something to a shell.
+/// The path without the backslashes that escape characters for a shell.
 fn without_backslashes(path: &str) -> String {
     let mut letters = path.chars();
     let mut next = || match letters.next()? {

@@ -1,4 +1,5 @@
-//! A line that stands still for seconds: pictures arrive at a terminal that has another size since, and which the program knows already.
+//! A connection that stalls for seconds: updates reach a terminal that was resized after they were written. The program already knows
+//! the new size.
 
 use super::sweep::OpenBlock;
 use super::*;
