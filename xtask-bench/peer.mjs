@@ -106,6 +106,15 @@ const jobs = {
 		out.write("\n");
 	},
 
+	// What `/resume` does when somebody types: the list, and pi's own filter of it.
+	async search(SessionManager) {
+		const filter = new URL("../modes/interactive/components/session-selector-search.js", pathToFileURL(modulePath));
+		const { filterAndSortSessions } = await import(filter.href);
+		for (const session of filterAndSortSessions(await SessionManager.listAll(), target, "relevance")) {
+			out.write(`${session.path}\n`);
+		}
+	},
+
 	async list(SessionManager) {
 		out.array(await SessionManager.list(process.cwd(), target));
 		out.write("\n");

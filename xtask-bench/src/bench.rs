@@ -6,7 +6,7 @@ mod options;
 mod floor;
 mod contestants;
 mod answers;
-mod measure;
+pub(crate) mod measure;
 mod report;
 mod bars;
 mod again;
@@ -311,7 +311,7 @@ fn with_medians(cell: Cell, costs: &[Cost]) -> Cell {
 }
 
 /// Every program starts with an empty home: no settings, caches or other sessions.
-fn empty_home(home: &Path) -> Vec<(String, String)> {
+pub(crate) fn empty_home(home: &Path) -> Vec<(String, String)> {
     let places = [
         ("HOME", ""),
         ("XDG_CACHE_HOME", "cache"),
@@ -360,7 +360,7 @@ fn tail(input: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&tail).into_owned())
 }
 
-fn last_id(input: &Path) -> Result<String> {
+pub(crate) fn last_id(input: &Path) -> Result<String> {
     let text = tail(input)?;
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap_or_default())?;
     Ok(last["id"].as_str().context("the last entry has no id")?.to_owned())

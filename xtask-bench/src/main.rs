@@ -1,9 +1,10 @@
-//! The commands `bench`, `screen` and `sandbox` of `cargo xtask`: programs measured from outside. Nothing depends on this package.
+//! The commands `bench`, `bench search`, `screen` and `sandbox` of `cargo xtask`: programs measured from outside. Nothing depends on this package.
 
 mod figures;
 mod inputs;
 mod release;
 mod bench;
+mod search;
 mod screen;
 mod sandbox;
 
@@ -27,6 +28,8 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         bail!("run it as `cargo xtask bench`, `cargo xtask screen` or `cargo xtask sandbox`")
     };
     match command.as_str() {
+        "bench" if rest.first().is_some_and(|first| first == "search") => search::run(&rest[1..]),
+        "search" => search::run(rest),
         "bench" => bench::run(rest),
         "screen" => screen::run(rest),
         "sandbox" => sandbox::run(rest),

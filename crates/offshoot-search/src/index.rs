@@ -18,6 +18,8 @@ mod expression;
 mod asking;
 mod inside;
 mod search;
+#[cfg(feature = "testing")]
+pub mod bare;
 
 use std::path::{Path, PathBuf};
 

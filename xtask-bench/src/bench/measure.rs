@@ -30,30 +30,30 @@ const FIRST_LINE: &str = "first-line";
 const END: &str = "end";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cost {
-    pub(super) wall_s: f64,
-    pub(super) cpu_s: f64,
-    pub(super) peak_mib: f64,
+pub(crate) struct Cost {
+    pub(crate) wall_s: f64,
+    pub(crate) cpu_s: f64,
+    pub(crate) peak_mib: f64,
     /// `None` if the run succeeded.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Job {
-    pub(super) words: Vec<String>,
-    pub(super) folder: PathBuf,
-    pub(super) vars: Vec<(String, String)>,
+pub(crate) struct Job {
+    pub(crate) words: Vec<String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) vars: Vec<(String, String)>,
     /// `None`: an empty stdin.
-    pub(super) stdin: Option<PathBuf>,
+    pub(crate) stdin: Option<PathBuf>,
     /// Whether the first line of output stops the clock: a person waits for the first output.
-    pub(super) first_line: bool,
+    pub(crate) first_line: bool,
     /// `None`: discarded.
-    pub(super) stdout: Option<PathBuf>,
-    pub(super) stderr: PathBuf,
-    pub(super) timeout: Duration,
+    pub(crate) stdout: Option<PathBuf>,
+    pub(crate) stderr: PathBuf,
+    pub(crate) timeout: Duration,
 }
 
-pub(super) fn run(job: &Job) -> Result<Cost> {
+pub(crate) fn run(job: &Job) -> Result<Cost> {
     let nothing = Path::new("/dev/null");
     let (stdin, stdout) = (job.stdin.as_deref().unwrap_or(nothing), job.stdout.as_deref().unwrap_or(nothing));
     let until = if job.first_line { FIRST_LINE } else { END };
