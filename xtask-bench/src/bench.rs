@@ -354,7 +354,8 @@ fn requests_to_branch(input: &Path, home: &Path) -> Result<PathBuf> {
 /// The end of a file.
 fn tail(input: &Path) -> Result<String> {
     let mut file = fs::File::open(input)?;
-    file.seek(SeekFrom::End(-(1 << 20)))?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(1 << 20)))?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail)?;
     Ok(String::from_utf8_lossy(&tail).into_owned())

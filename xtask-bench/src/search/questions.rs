@@ -18,26 +18,26 @@ pub(super) const RANKED: &[Ranked] = &[
     ranked("session", "session"),
     ranked("buffer", "buffer"),
     ranked("cursor", "cursor"),
-    ranked("migration", "migration"),
+    ranked("default", "default"),
     ranked("déjà", "deja"),
-    ranked("merge conflict", "merge AND conflict"),
+    ranked("merge check", "merge AND check"),
     ranked("header walk", "header AND walk"),
     ranked("index label leaf", "index AND label AND leaf"),
     ranked("stream window value", "stream AND window AND value"),
     ranked("commit parent prompt token", "commit AND parent AND prompt AND token"),
     ranked("\"merge message\"", "\"merge message\""),
-    ranked("\"of the store\"", "\"of the store\""),
-    ranked("\"lock the file\"", "\"lock the file\""),
+    ranked("\"of the\"", "\"of the\""),
+    ranked("\"lock file\"", "\"lock file\""),
     ranked("cursor OR buffer", "cursor OR buffer"),
     ranked("zebra OR xylophone OR return", "zebra OR xylophone OR return"),
     ranked("functio*", "functio*"),
     ranked("summ*", "summ*"),
     ranked("return -buffer", "return NOT buffer"),
-    ranked("offset 4711", "offset AND 4711"),
+    ranked("2246", "2246"),
 ];
 
 /// Parts of words, and patterns.
-pub(super) const INSIDE: &[&str] = &["~ummar", "~essio", "~rst/lea", "/merge\\(\"[a-z]+ root/", "/4711[0-9]/"];
+pub(super) const INSIDE: &[&str] = &["~ummar", "~essio", "~ist/lea", "/merge\\(\"[a-z]+ r/", "/rs:224[0-9]/"];
 
 /// The beginning of a word that only the session that grew has.
 pub(super) const GROWN: &str = "quokkagram";
