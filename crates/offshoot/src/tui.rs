@@ -43,9 +43,11 @@ mod extension_writing;
 mod extension_tasks;
 mod serve;
 mod folder_question;
+mod start_panel;
 mod trust_question;
 mod extension_question;
 mod pi_question;
+mod first_start;
 mod program;
 
 use std::sync::Arc;
@@ -68,7 +70,6 @@ use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::run::{Inbox, Program as _, run as run_front_end};
 use offshoot_tui::editor::{Editor, History, Offers};
 
-use crate::commands::auth::first_key;
 use draft_files::DraftFiles;
 use drafts::DraftWriter;
 use job_context::JobContext;
@@ -103,27 +104,14 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     }
     agent::check_extensions(app, args)?;
     let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::AtTheTerminal)?;
-    let app = &trust_question::decided(app, &app.folder_of(&session))?;
-    pi_question::ask(app)?;
-    if begins_without_a_key(args) {
-        first_key(app)?;
-    }
+    let app = &first_start::settled(app, args, &session)?;
     let said = agent::prompts(app, args, session.cwd())?;
     let rules = UserRules::of(app, &app.folder_of(&session));
-    extension_question::ask(app, args, &session)?;
     let mut setup = agent::setup(app, args, &session, Approver::FrontEnd(Arc::new(rules)))?;
     setup.limits.wait.get_or_insert(LIMIT_PATIENCE);
     agent::check_model(app, args, &session, &setup)?;
     agent::set_name(app, args, &mut session)?;
     converse(app, args, (session, setup), Beginning { said, signals, goes_on_at })
-}
-
-/// Whether the run begins a conversation, and the command line says nothing of a model: whoever looks at an old session may need no
-/// key.
-fn begins_without_a_key(args: &Args) -> bool {
-    let opens = args.go_on || args.resume || args.session.is_some() || args.fork.is_some();
-    let names = args.api_key.is_some() || args.model.model.is_some() || args.model.provider.is_some();
-    !opens && !names && args.extension.is_empty()
 }
 
 /// How the conversation begins.

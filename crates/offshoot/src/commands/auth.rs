@@ -14,7 +14,7 @@ use offshoot_app::ui::is_interactive;
 use offshoot_session::text::one_line;
 use serde_json::json;
 
-pub(crate) use login::first_key;
+pub(crate) use login::{first_key, lacks_key};
 
 /// Save, list and remove the keys of providers
 ///

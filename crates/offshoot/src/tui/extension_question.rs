@@ -2,36 +2,39 @@
 
 use offshoot_app::agent::{AllPackages, Args, found};
 use offshoot_app::app::App;
-use offshoot_app::error::{CommandError, Result};
-use offshoot_app::extensions::{KnownExtensions, listed};
+use offshoot_app::error::Result;
+use offshoot_app::extensions::{FoundExtensions, KnownExtensions, listed};
 use offshoot_session::session::Session;
-use offshoot_session::text::{clean_lines, spell_name};
+use offshoot_session::text::spell_name;
 
-/// Asks about extensions that are new or have changed, and remembers a yes. The answer does not stop the start.
-pub(super) fn ask(app: &App, args: &Args, session: &Session) -> Result<()> {
+use super::start_panel::{StartAnswer, StartQuestion};
+
+/// The question, if `app` trusts the project and it has extensions that are new or have changed; with these as they are now.
+pub(super) fn question(app: &App, args: &Args, session: &Session) -> Result<Option<(StartQuestion, FoundExtensions)>> {
     let found = found(app, args, session, AllPackages::OnlyIfTheProjectHasSome)?;
-    let Some(data) = app.environment.data.as_deref().filter(|_| !found.unknown.is_empty()) else {
-        return Ok(());
-    };
-    let mut lines = vec!["Run these extensions of the project?".to_owned(), String::new()];
+    if app.environment.data.is_none() || found.unknown.is_empty() {
+        return Ok(None);
+    }
+    let mut details = Vec::new();
     for folder in &found.unknown {
-        lines.push(format!("  {}", spell_name(&app.environment.short(&folder.path.display().to_string()))));
-        lines.extend(listed(app, folder).into_iter().map(|name| format!("    {name}")));
+        details.push(spell_name(&app.environment.short(&folder.path.display().to_string())).into_owned());
+        details.extend(listed(app, folder).into_iter().map(|name| format!("  {name}")));
     }
-    lines.extend([
-        String::new(),
-        "They are programs, and run with all your rights. These files are what they load.".to_owned(),
-        "They are new, or have changed since you allowed them.".to_owned(),
-        String::new(),
-        "  y      run them, until they change".to_owned(),
-        "  Enter  do not run them this time".to_owned(),
-        String::new(),
-    ]);
-    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
-    let failed = |error| CommandError::io("ask about the extensions", &error);
-    let answer = app.ui.ask(&lines, "y or Enter: ").map_err(failed)?;
-    if matches!(answer.unwrap_or_default().trim().to_lowercase().as_str(), "y" | "yes") {
-        KnownExtensions::of(data).keep(&found.unknown)?;
+    let question = StartQuestion {
+        title: "Run these extensions of the project?".to_owned(),
+        about: "They are new, or have changed since you allowed them:",
+        details,
+        notes: vec!["They are programs, and run with all your rights. These files are what they load."],
+        answers: vec![StartAnswer::new("yes", "run them, until they change")],
+        otherwise: "do not run them this time",
+    };
+    Ok(Some((question, found)))
+}
+
+/// Remembers a yes. Without one the start goes on.
+pub(super) fn settle(app: &App, asked: &FoundExtensions, answer: Option<&str>) -> Result<()> {
+    match (app.environment.data.as_deref(), answer) {
+        (Some(data), Some(_)) => KnownExtensions::of(data).keep(&asked.unknown),
+        _ => Ok(()),
     }
-    Ok(())
 }

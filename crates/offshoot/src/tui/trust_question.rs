@@ -1,5 +1,4 @@
-//! The question whether a project is trusted, asked once, before the front end takes the terminal. What is trusted, and
-//! what follows from it, is decided elsewhere.
+//! The question whether a project is trusted. What is trusted, and what follows from it, is decided elsewhere.
 
 use std::path::Path;
 
@@ -8,59 +7,39 @@ use offshoot_agent::resources::of_project;
 use offshoot_app::app::App;
 use offshoot_app::config::settings::SettingsFiles;
 use offshoot_app::config::trust_file::{TrustFile, real};
-use offshoot_app::error::{CommandError, Result};
+use offshoot_app::error::Result;
 use offshoot_app::trust::{RunTrust, Trust, extension_folders};
-use offshoot_session::text::clean_lines;
 
-/// The program with the user's decision about a folder. Asks only if the folder has files that need a decision, and
-/// nobody has decided.
-pub(super) fn decided(app: &App, folder: &Path) -> Result<App> {
+use super::start_panel::{StartAnswer, StartQuestion};
+
+/// The program with what was decided about a folder before, and the question, if the folder has files that need a decision
+/// and nobody has decided.
+pub(super) fn question(app: &App, folder: &Path) -> (App, Option<StartQuestion>) {
     if matches!(app.trust, RunTrust::Decided { .. }) {
-        return Ok(app.clone());
+        return (app.clone(), None);
     }
-    let stored =
-        |app: &App| app.environment.data.as_deref().and_then(|data| TrustFile::of(data).answer(folder).ok()?);
-    let asked = |is_trusted: bool| {
-        let trust = RunTrust::Decided { folder: real(folder), is_trusted, stored: stored(app) };
-        App { trust, ..app.clone() }
-    };
     match app.trust_of(folder) {
-        (Trust::Given, _) => return Ok(app.clone()),
-        (Trust::Refused, _) => return Ok(asked(false)),
+        (Trust::Given, _) => return (app.clone(), None),
+        (Trust::Refused, _) => return (decided(app, folder, false), None),
         (Trust::Unasked, trouble) => trouble.iter().for_each(|trouble| app.ui.warning(trouble)),
     }
     let effects = effects(app, folder);
-    if effects.is_empty() {
-        return Ok(app.clone());
-    }
-    let answer = ask(app, folder, &effects)?;
+    let question = (!effects.is_empty()).then(|| asked(app, folder, effects));
+    (app.clone(), question)
+}
+
+/// The program with the user's decision, which is kept if the answer says so.
+pub(super) fn settle(app: &App, folder: &Path, answer: Option<&str>) -> App {
     if let Err(error) = keep(app, folder, answer) {
         app.ui.warning(&format!("the answer counts only this once: {}", error.with_hints_on_one_line()));
     }
-    Ok(asked(matches!(answer, Answer::Folder | Answer::Parent | Answer::Once)))
+    decided(app, folder, matches!(answer, Some("yes" | "parent" | "once")))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Folder,
-    Parent,
-    Once,
-    Never,
-    NotNow,
-}
-
-impl Answer {
-    /// An empty line, and the end of the input, mean the least.
-    fn parse(line: Option<&str>) -> Option<Self> {
-        match line.unwrap_or_default().trim().to_lowercase().as_str() {
-            "y" | "yes" => Some(Self::Folder),
-            "p" | "parent" => Some(Self::Parent),
-            "o" | "once" => Some(Self::Once),
-            "n" | "never" => Some(Self::Never),
-            "" => Some(Self::NotNow),
-            _ => None,
-        }
-    }
+/// The program with a decision of this run.
+pub(super) fn decided(app: &App, folder: &Path, is_trusted: bool) -> App {
+    let stored = app.environment.data.as_deref().and_then(|data| TrustFile::of(data).answer(folder).ok()?);
+    App { trust: RunTrust::Decided { folder: real(folder), is_trusted, stored }, ..app.clone() }
 }
 
 /// The project's files that have an effect, each with what it does.
@@ -90,49 +69,42 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
         };
         format!("{} {kind}", app.environment.short(&place.display().to_string()))
     }));
-    effects.extend(extension_folders(folder).iter().map(|place| {
-        format!("{} has extensions, which are asked about next", app.environment.short(&place.display().to_string()))
-    }));
+    effects.extend(
+        extension_folders(folder)
+            .iter()
+            .map(|place| format!("{} has extensions", app.environment.short(&place.display().to_string()))),
+    );
     effects
 }
 
-fn ask(app: &App, folder: &Path, effects: &[String]) -> Result<Answer> {
+fn asked(app: &App, folder: &Path, effects: Vec<String>) -> StartQuestion {
     let short = |folder: &Path| app.environment.short(&folder.display().to_string());
     let folder = real(folder);
     let parent = folder.parent().unwrap_or(&folder);
-    // Short lines: a narrow terminal breaks long ones within words.
-    let mut lines = vec![format!("Do you trust {}?", short(&folder)), String::new()];
-    lines.push("These files change how offshoot works:".to_owned());
-    lines.extend(effects.iter().map(|effect| format!("  {effect}")));
-    lines.extend([
-        String::new(),
-        "They can choose the model, its tools and its limits.".to_owned(),
-        "They cannot name programs that offshoot runs.".to_owned(),
-        String::new(),
-        "  y      trust this folder".to_owned(),
-        format!("  p      trust {} and all folders in it", short(parent)),
-        "  o      trust it this once".to_owned(),
-        "  n      never trust it".to_owned(),
-        "  Enter  do not use the files this time".to_owned(),
-        String::new(),
-    ]);
-    let lines: Vec<String> = lines.iter().map(|line| clean_lines(line).into_owned()).collect();
-    let failed = |error| CommandError::io("ask about the folder", &error);
-    let mut answer = app.ui.ask(&lines, "y, p, o, n or Enter: ").map_err(failed)?;
-    loop {
-        match Answer::parse(answer.as_deref()) {
-            Some(answer) => return Ok(answer),
-            None => answer = app.ui.ask(&[], "y, p, o, n or Enter: ").map_err(failed)?,
-        }
+    StartQuestion {
+        title: format!("Do you trust {}?", short(&folder)),
+        about: "These files change how offshoot works:",
+        details: effects,
+        notes: vec![
+            "They can choose the model, its tools and its limits.",
+            "They cannot name programs that offshoot runs.",
+        ],
+        answers: vec![
+            StartAnswer::new("yes", "trust this folder"),
+            StartAnswer::new("parent", format!("trust {} and all folders in it", short(parent))),
+            StartAnswer::new("once", "trust it this once"),
+            StartAnswer::new("never", "never trust it"),
+        ],
+        otherwise: "do not use the files this time",
     }
 }
 
-fn keep(app: &App, folder: &Path, answer: Answer) -> Result<()> {
+fn keep(app: &App, folder: &Path, answer: Option<&str>) -> Result<()> {
     let Some(file) = app.environment.data.as_deref().map(TrustFile::of) else { return Ok(()) };
     match answer {
-        Answer::Folder => file.save(folder, true),
-        Answer::Parent => file.save_parent(folder),
-        Answer::Never => file.save(folder, false),
-        Answer::Once | Answer::NotNow => Ok(()),
+        Some("yes") => file.save(folder, true),
+        Some("parent") => file.save_parent(folder),
+        Some("never") => file.save(folder, false),
+        _ => Ok(()),
     }
 }

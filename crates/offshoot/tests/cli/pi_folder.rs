@@ -104,7 +104,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
         ");
 
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("Use them? y, n:").send("y\n");
+    terminal.until_text("Use the files of pi").until_text("such as 1y 2y:").send("y\n");
     terminal.until_text("p1").until_idle().send("/rev main.rs\r");
     terminal.until_text("Reviewed.").until_idle().send("\x04");
     assert!(terminal.ended());
@@ -144,13 +144,83 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
 fn the_question_wraps_at_words() {
     let (talk, _pi) = with_pi([]);
     let mut terminal = Terminal::offshoot(&talk, &[], (40, 24));
-    terminal.until_text("Use them? y, n:");
+    terminal.until_text("such as 1y 2y:");
     assert_eq!(terminal.unwrapped(), terminal.whole(), "no row is so long that the terminal wraps it");
     assert!(terminal.screen().lines().count() > 8, "{}", terminal.screen());
-    terminal.send("n\n");
+    terminal.send("1n\n");
+    terminal.until_text("no model yet").send("\x04");
+    assert!(terminal.ended());
+}
+
+/// Trust, the project's extensions, pi's folder and a key in one panel of one screen, answered by one line.
+#[test]
+fn the_first_start_asks_once() {
+    let (talk, pi) = with_pi([Reply::text("Done.")]);
+    let before = stamps(&pi);
+    talk.world.write(".offshoot/settings.json", r#"{"defaultTools": ["ls"]}"#);
+    talk.world.write(
+        ".pi/extensions/judge.js",
+        "export default (pi) => pi.registerCommand('judge', {handler: async (_, ctx) => ctx.ui.notify('judged')});",
+    );
+    let node = crate::extensions::node().unwrap();
+    let environment = [("PI_NODE", node.to_str().unwrap())];
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &environment);
+    insta::assert_snapshot!(terminal.until_text("such as 1y 2y:").screen(), @"
+        offshoot asks once, before the first conversation:
+        1  Do you trust ~/work?
+           These files change how offshoot works: ~/work/.offshoot/settings.json sets
+           defaultTools; ~/work/.pi/extensions has extensions
+           They can choose the model, its tools and its limits. They cannot name
+           programs that offshoot runs.
+           1y: trust this folder, 1p: trust ~ and all folders in it, 1o: trust it this
+           once, 1n: never trust it
+        2  Run these extensions of the project?
+           They are new, or have changed since you allowed them: ~/work/.pi/extensions;
+           ~/work/.pi/extensions/judge.js
+           They are programs, and run with all your rights. These files are what they
+           load.
+           2y: run them, until they change
+        3  Use the files of pi in ~/.pi/agent?
+           They are: keys of mine, openai; models.json with mine; 2 prompt templates; 2
+           skills; 1 theme; 1 extension; settings: defaultProvider, defaultModel,
+           prompts, autocompleteMaxVisible, defaultTools; key bindings, if you have none
+           offshoot uses them after its own, and never writes there.
+           3y: use them, 3n: do not use them
+        4  Enter the key of a provider? offshoot has none of its own.
+           4y: enter one now, if the files above bring none (/login does it later)
+        One line answers: y is yes to all, and Enter answers none of them now.
+        Answers, such as 1y 2y:
+        ");
+    terminal.send("1y 2n\n");
+    terminal.until("asked again", |screen| screen.matches("such as 1y 2y:").count() == 2).send("1y, 2y, 3y\n");
+    terminal.until_text("p1").until_idle().send("/judge\r");
+    terminal.until_text("judged").send("go\r");
+    terminal.until_text("Done.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    assert!(!terminal.raw().contains("Provider ("), "pi's folder has a key");
+    let tools = talk.server.seen().pop().unwrap().json()["tools"].to_string();
+    assert!(tools.contains(r#""ls""#) && !tools.contains(r#""bash""#), "the project's settings count: {tools}");
+    // Nothing is asked any more.
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &environment);
+    terminal.until_text("p1").until_idle().send("\x04");
+    assert!(terminal.ended() && !terminal.raw().contains("asks once"));
+    assert!(stamps(&pi) == before);
+    talk.no_problems();
+}
+
+/// The extensions of a folder that is not trusted are not allowed by the same line, and a key may be entered at once.
+#[test]
+fn an_answer_counts_for_its_question_alone() {
+    let (talk, _pi) = with_pi([]);
+    talk.world.write(".pi/extensions/judge.js", "export default () => {};");
+    let node = crate::extensions::node().unwrap();
+    let mut terminal = Terminal::offshoot_in(&talk, &[], (80, 24), &[("PI_NODE", node.to_str().unwrap())]);
+    terminal.until_text("such as 1y 2y:").send("2y 3n 4y\n");
     terminal.until_text("Provider (Enter to go on without):").send("\n");
     terminal.until_text("no model yet").send("\x04");
     assert!(terminal.ended());
+    let data = talk.world.home().join(".local/share/offshoot");
+    assert!(!data.join("extensions.json").exists() && !data.join("trust.json").exists());
 }
 
 #[test]
@@ -158,8 +228,7 @@ fn a_no_is_kept() {
     let (talk, pi) = with_pi([]);
     let before = stamps(&pi);
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("Use them? y, n:").send("n\n");
-    terminal.until_text("Provider (Enter to go on without):").send("\n");
+    terminal.until_text("such as 1y 2y:").send("1n\n");
     terminal.until_text("no model yet").send("\x04");
     assert!(terminal.ended());
     let kept = fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();

@@ -41,12 +41,14 @@ pub(super) fn run(app: &App, provider: Option<&str>, check: bool) -> Result<()> 
     keep(app, &table, &provider, &key, check)
 }
 
-/// Offers a person who begins a conversation, has no key and has chosen no model to enter a key. An empty line goes on without.
+/// Whether a person who begins a conversation has no key and has chosen no model.
+pub(crate) fn lacks_key(app: &App) -> Result<bool> {
+    Ok(!has_chosen(app)? && ModelTable::read(app).0.usable().is_empty())
+}
+
+/// Offers to enter a key. An empty line goes on without.
 pub(crate) fn first_key(app: &App) -> Result<()> {
     let table = ModelTable::read(app).0;
-    if has_chosen(app)? || !table.usable().is_empty() {
-        return Ok(());
-    }
     let mut out = app.ui.text();
     writeln!(out, "No provider has a key yet. You can enter one now, or later with /login.\n")?;
     out.finish()?;

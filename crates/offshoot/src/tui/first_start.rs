@@ -1,0 +1,63 @@
+//! What is asked before the first conversation, in one panel: trust, the project's extensions, pi's own folder, a key. Each
+//! answer goes to whoever asked. Draws nothing.
+
+use offshoot_app::agent::Args;
+use offshoot_app::app::App;
+use offshoot_app::error::Result;
+use offshoot_app::trust::Trust;
+use offshoot_session::session::Session;
+
+use super::start_panel::{StartAnswer, StartQuestion, ask};
+use super::{extension_question, pi_question, trust_question};
+use crate::commands::auth::{first_key, lacks_key};
+
+/// Asks what nobody has answered yet, and returns the program with the decision about the session's folder.
+pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> {
+    let folder = &app.folder_of(session);
+    let (app, trust) = &trust_question::question(app, folder);
+    // Of a folder that is not trusted yet the extensions are listed with it.
+    let trusting = trust.as_ref().map_or_else(|| app.clone(), |_| trust_question::decided(app, folder, true));
+    let extensions = extension_question::question(&trusting, args, session)?;
+    // The own folder of another program (oh-my-pi's) is one more question after pi's.
+    let pi = pi_question::question(app)?;
+    let others = [trust, &extensions.as_ref().map(|(question, _)| question.clone()), &pi];
+    let mut questions: Vec<StartQuestion> = others.into_iter().flatten().cloned().collect();
+    let wants_key = begins_without_a_key(args) && lacks_key(app)?;
+    // Alone, the list of providers is the panel.
+    let is_key_alone = questions.is_empty();
+    questions.extend((wants_key && !is_key_alone).then(key_question));
+    let mut answers = ask(app, &questions)?.into_iter();
+    let mut answer_if = |is_asked: bool| if is_asked { answers.next().flatten() } else { None };
+    let trusted = answer_if(trust.is_some());
+    let decided = if trust.is_some() { trust_question::settle(app, folder, trusted) } else { app.clone() };
+    let runs_extensions = answer_if(extensions.is_some());
+    if let Some((_, asked)) = extensions.filter(|_| decided.trust_of(folder).0 == Trust::Given) {
+        extension_question::settle(app, &asked, runs_extensions)?;
+    }
+    pi_question::settle(app, answer_if(pi.is_some()));
+    // pi's folder may have brought one meanwhile.
+    let enters_key = is_key_alone || answer_if(true).is_some();
+    if wants_key && enters_key && lacks_key(app)? {
+        first_key(app)?;
+    }
+    Ok(decided)
+}
+
+fn key_question() -> StartQuestion {
+    StartQuestion {
+        title: "Enter the key of a provider? offshoot has none of its own.".to_owned(),
+        about: "",
+        details: Vec::new(),
+        notes: Vec::new(),
+        answers: vec![StartAnswer::new("yes", "enter one now, if the files above bring none (/login does it later)")],
+        otherwise: "go on without",
+    }
+}
+
+/// Whether the run begins a conversation, and the command line says nothing of a model: whoever looks at an old session may need no
+/// key.
+fn begins_without_a_key(args: &Args) -> bool {
+    let opens = args.go_on || args.resume || args.session.is_some() || args.fork.is_some();
+    let names = args.api_key.is_some() || args.model.model.is_some() || args.model.provider.is_some();
+    !opens && !names && args.extension.is_empty()
+}
