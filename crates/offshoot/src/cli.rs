@@ -32,7 +32,7 @@ use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
 use crate::commands::{
-    append, auth, completions, config, doctor, install, man, packages, permissions, remove, tail, update,
+    append, auth, completions, config, doctor, install, man, migrate_from, packages, permissions, remove, tail, update,
 };
 use crate::{api, file_limit, page, print, sandbox, tui};
 use deferred::Deferred;
@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Update(Deferred<update::Args>),
     Config(Deferred<config::Args>),
     Packages(Deferred<packages::Args>),
+    MigrateFrom(Deferred<migrate_from::Args>),
     Api(Deferred<api::Args>),
     Completions(Deferred<completions::Args>),
     Man(Deferred<man::Args>),
@@ -121,6 +122,7 @@ impl Command {
             Self::Update(args) => update::run(app, args),
             Self::Config(args) => config::run(app, args),
             Self::Packages(args) => packages::run(app, args),
+            Self::MigrateFrom(args) => migrate_from::run(app, args),
             Self::Api(args) => api::run(app, args),
             Self::Completions(args) => completions::run(app, args, command_line()),
             Self::Man(args) => man::run(app, args, command_line()),

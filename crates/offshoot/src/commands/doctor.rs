@@ -9,8 +9,6 @@ mod pi_folder;
 mod overview;
 mod report;
 
-use std::path::PathBuf;
-
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::session_words::session_words;
@@ -41,7 +39,8 @@ use offshoot_app::session_words::session_words;
 ///     "index": {"path", "files", "bytes"},
 ///     "catalogue": {"path", "state", "why", "sessions", "bytes"},
 ///     "spill": {"path", "files": [{"path", "file", "id", "entries"}], "unread"},
-///     "pi": {"path", "state", "counts": [text], "doesNotCount": [text]},
+///     "pi": {"path", "state", "counts": [text], "toCopy": [text],
+///       "doesNotCount": [text]},
 ///     "keys": [{"provider", "from"}],
 ///     "open": [{"path", "mode"}]}
 ///
@@ -71,10 +70,7 @@ Examples:
   offshoot doctor 0198c2
   offshoot doctor 'my refactoring' --json | jq -r '.found[].commands[]'";
 
-/// pi's own folder, and what of it counts or would count, in words.
-pub(crate) fn pi_standing(app: &App) -> Option<(PathBuf, Vec<String>)> {
-    pi_folder::standing(app).map(|standing| (standing.path, standing.counts))
-}
+pub(crate) use pi_folder::{KEY_BINDINGS_COUNT, PiStanding, standing as pi_standing};
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let Some(given) = &args.session else {

@@ -10,5 +10,6 @@ pub(crate) mod install;
 pub(crate) mod remove;
 pub(crate) mod update;
 pub(crate) mod config;
+pub(crate) mod migrate_from;
 pub(crate) mod completions;
 pub(crate) mod man;

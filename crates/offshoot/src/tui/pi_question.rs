@@ -15,8 +15,8 @@ pub(super) fn question(app: &App) -> Result<Option<StartQuestion>> {
     if settings(app).load()?.0.pi_folder() != PiFolder::Ask {
         return Ok(None);
     }
-    let Some((path, counts)) = pi_standing(app).filter(|(_, counts)| !counts.is_empty()) else { return Ok(None) };
-    Ok(Some(foreign_folder(app, "pi", &path, counts)))
+    let standing = pi_standing(app).filter(|standing| !standing.counts.is_empty());
+    Ok(standing.map(|standing| foreign_folder(app, "pi", &standing.path, standing.counts)))
 }
 
 /// The question about the own folder of another program.

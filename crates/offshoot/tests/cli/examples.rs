@@ -84,6 +84,7 @@ impl ExampleHome {
         }
         talk.data("settings.json", &json!({"packages": [package], "retry": {"baseDelayMs": 0, "maxAgentDelayMs": 0}}));
         sessions(world);
+        fs::write(world.home().join(".pi/agent/SYSTEM.md"), "You are terse.\n").unwrap();
         Self { talk, bin }
     }
 

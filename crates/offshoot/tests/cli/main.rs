@@ -45,6 +45,7 @@ mod local_models;
 mod man;
 mod merge;
 mod migrate;
+mod migrate_from;
 mod models;
 mod name;
 mod naming;

@@ -58,10 +58,10 @@ fn with_pi(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
     (talk, pi)
 }
 
-type Stamps = BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>;
+pub(crate) type Stamps = BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>;
 
 /// Bytes, mode and time of every file and folder.
-fn stamps(folder: &Path) -> Stamps {
+pub(crate) fn stamps(folder: &Path) -> Stamps {
     let mut all = Stamps::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(path) = open.pop() {
@@ -91,6 +91,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           1 extension
           settings: defaultProvider, defaultModel, prompts, autocompleteMaxVisible, defaultTools
           key bindings, if you have none
+          `offshoot migrate-from pi` copies: SYSTEM.md
           not: logins, which pi alone may renew: anthropic
           not: keys of providers without a model here: nobody
           not: settings that name a program: shellPath, npmCommand
@@ -100,7 +101,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           not: settings that offshoot does not have: transport
           not: settings about pi's own looks: tuiMode
           not: the setting outputPad should be a whole number from 0 to 1, and is 2
-          not: SYSTEM.md
+          not: the folders that pi trusts: offshoot asks about each
         ");
 
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));

@@ -14,17 +14,24 @@ use crate::themes::files_of;
 
 const LIMIT: u64 = 1 << 20;
 
+/// What is said of pi's key bindings.
+pub(crate) const KEY_BINDINGS_COUNT: &str = "key bindings, if you have none";
+
 #[derive(Debug)]
-pub(super) struct PiStanding {
-    pub(super) path: PathBuf,
+pub(crate) struct PiStanding {
+    pub(crate) path: PathBuf,
     /// `on`, `off` or `ask`.
-    pub(super) state: &'static str,
-    pub(super) counts: Vec<String>,
-    pub(super) does_not_count: Vec<String>,
+    pub(crate) state: &'static str,
+    /// What counts where it is.
+    pub(crate) counts: Vec<String>,
+    /// What counts after `offshoot migrate-from pi` has copied it.
+    pub(crate) to_copy: Vec<String>,
+    /// What does not count, and why.
+    pub(crate) does_not_count: Vec<String>,
 }
 
 /// `None` if pi has no folder with anything to use.
-pub(super) fn standing(app: &App) -> Option<PiStanding> {
+pub(crate) fn standing(app: &App) -> Option<PiStanding> {
     let path = app.environment.pi.clone().filter(|pi| app.environment.data.as_ref() != Some(pi))?;
     let settings = app.settings_files(&app.environment.cwd).load().map(|(layers, _)| Settings::from(&layers));
     let state = match settings.map(|settings| settings.pi_folder).unwrap_or_default() {
@@ -48,26 +55,33 @@ pub(super) fn standing(app: &App) -> Option<PiStanding> {
     );
     let settings = settings_of_pi(&read_regular_text(&path.join("settings.json"), LIMIT).unwrap_or_default());
     counts.extend(settings_line(&settings, &PiSettingUse::Counts, "settings"));
-    counts.extend(path.join("keybindings.json").is_file().then(|| "key bindings, if you have none".to_owned()));
+    counts.extend(path.join("keybindings.json").is_file().then(|| KEY_BINDINGS_COUNT.to_owned()));
     does_not_count.extend(REASONS.iter().filter_map(|(reason, words)| settings_line(&settings, reason, words)));
     does_not_count.extend(settings.iter().filter_map(|(key, becomes)| match becomes {
         PiSettingUse::DoesNotFit(why) => Some(format!("the setting {key} {why}")),
         _ => None,
     }));
-    for name in ["SYSTEM.md", "APPEND_SYSTEM.md", "npm", "git"] {
-        does_not_count.extend(path.join(name).exists().then(|| name.to_owned()));
+    for (name, why) in [
+        ("trust.json", "the folders that pi trusts: offshoot asks about each"),
+        ("mcp.json", "MCP servers of pi's configuration, which offshoot does not start"),
+    ] {
+        does_not_count.extend(path.join(name).exists().then(|| why.to_owned()));
     }
-    let is_empty = counts.is_empty() && does_not_count.is_empty();
-    (!is_empty).then_some(PiStanding { path, state, counts, does_not_count })
+    let own = |name: &&str| app.environment.data.as_ref().is_some_and(|data| data.join(name).exists());
+    let prompts = ["SYSTEM.md", "APPEND_SYSTEM.md"].into_iter().filter(|name| path.join(name).exists() && !own(name));
+    let mut to_copy: Vec<String> = prompts.map(str::to_owned).collect();
+    let lists_packages = settings.iter().any(|(_, becomes)| *becomes == PiSettingUse::ListsPackages);
+    to_copy.extend(lists_packages.then(|| "packages".to_owned()));
+    let is_empty = counts.is_empty() && to_copy.is_empty() && does_not_count.is_empty();
+    (!is_empty).then_some(PiStanding { path, state, counts, to_copy, does_not_count })
 }
 
 /// Why settings do not count.
-const REASONS: [(PiSettingUse, &str); 9] = [
+const REASONS: [(PiSettingUse, &str); 8] = [
     (PiSettingUse::NamesProgram, "settings that name a program"),
     (PiSettingUse::NamesProxy, "settings that name a proxy"),
     (PiSettingUse::NamesFolder, "settings that name a folder"),
     (PiSettingUse::GivesTrust, "settings about trust"),
-    (PiSettingUse::ListsPackages, "packages, which `offshoot install` installs anew"),
     (PiSettingUse::ListsExtensions, "extensions that the settings list by path"),
     (PiSettingUse::IsMissing, "settings that offshoot does not have"),
     (PiSettingUse::IsAboutPi, "settings about pi's own looks"),

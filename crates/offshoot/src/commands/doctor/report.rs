@@ -155,6 +155,9 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
         };
         writeln!(out, "{}  {state} {}", Painted(BOLD, &shown(&pi.path)), Painted(DIM, "(pi's folder, piFolder)"))?;
         pi.counts.iter().try_for_each(|what| writeln!(out, "  {}", one_line(what, 1000)))?;
+        if !pi.to_copy.is_empty() {
+            writeln!(out, "  `offshoot migrate-from pi` copies: {}", one_line(&pi.to_copy.join(", "), 1000))?;
+        }
         pi.does_not_count.iter().try_for_each(|what| writeln!(out, "  not: {}", one_line(what, 1000)))?;
     }
     for spill in &rest.waiting {
@@ -243,7 +246,7 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
     let or_null = |object: Option<String>| object.unwrap_or_else(|| "null".to_owned());
     let pi = rest.pi.as_ref().map(|pi| {
         let lists = path(&pi.path).str("state", pi.state).raw("counts", texts(&pi.counts));
-        lists.raw("doesNotCount", texts(&pi.does_not_count)).finish()
+        lists.raw("toCopy", texts(&pi.to_copy)).raw("doesNotCount", texts(&pi.does_not_count)).finish()
     });
     let object = object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue));
     let key = |(provider, from): &(String, &str)| Object::new().str("provider", provider).str("from", from).finish();
