@@ -95,22 +95,37 @@ impl Catalogue {
     /// The store's own root cannot be read.
     pub fn newest(&self, store: &DirStore, cwd: Option<&str>, now: Millis, count: usize) -> Result<Vec<SessionInfo>> {
         let (folders, _) = store.folders(cwd)?;
-        let places: Vec<ListedFile<'_>> = newest(&folders, count).collect();
+        let mut sessions = self.of_places(&newest(&folders, count).collect::<Vec<_>>(), now);
+        sessions.retain(|info| store.belongs(info, cwd));
+        sort_by_activity(&mut sessions);
+        Ok(sessions)
+    }
+
+    /// The sessions of these files, in no order. Writes nothing. Leaves out what cannot be read.
+    pub fn of_files(&self, files: &[PathBuf], now: Millis) -> Vec<SessionInfo> {
+        let folder_of = |found: FoundFile| {
+            let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            Folder { path, real, files: vec![found] }
+        };
+        let folders: Vec<Folder> = files.iter().filter_map(|file| FoundFile::at(file)).map(folder_of).collect();
+        self.of_places(&newest(&folders, usize::MAX).collect::<Vec<_>>(), now)
+    }
+
+    fn of_places(&self, places: &[ListedFile<'_>], now: Millis) -> Vec<SessionInfo> {
         let database = Database::open_to_read(&self.file);
         let rows = database.map(|database| database.some(places.iter().copied())).unwrap_or_default();
         let rows = rows.into_iter().filter(|(place, row)| files::stands(place.found, row));
         let mut known: HashMap<usize, StoredReading> = rows.map(|(place, row)| (place.at, row)).collect();
         let (mut sessions, mut tasks) = (Vec::new(), Vec::new());
-        for place in &places {
+        for place in places {
             match known.remove(&place.at) {
                 Some(row) => sessions.extend(row.into_info(place.found)),
                 None => tasks.push(Task { at: place.at, folder: 0, found: place.found, row: None }),
             }
         }
         files::read_all(&tasks, now, &mut |file| sessions.extend(file.info));
-        sessions.retain(|info| store.belongs(info, cwd));
-        sort_by_activity(&mut sessions);
-        Ok(sessions)
+        sessions
     }
 
     /// Lists in portions, each session with its place in the store's list.

@@ -69,6 +69,8 @@ pub struct Found {
     /// How many entries were not searched because their lines are longer than
     /// [`LONGEST_LINE`](crate::session_documents::LONGEST_LINE).
     pub left_out: usize,
+    /// The ids of all sessions there are: those of hits are shortened beside them.
+    pub session_ids: Vec<String>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
     /// Whether the index lacks something: [`SearchIndex::refresh`](crate::SearchIndex::refresh) and then

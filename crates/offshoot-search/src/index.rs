@@ -15,6 +15,7 @@ mod candidate;
 mod reading;
 mod rows;
 mod expression;
+mod common;
 mod asking;
 mod inside;
 mod search;

@@ -9,7 +9,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::session::Session;
-use offshoot_session::store::{DirStore, unreadable};
+use offshoot_session::store::{DirStore, id_in_name, unreadable};
 
 use crate::filtering::agent_word;
 use crate::gathering::Gathered;
@@ -52,7 +52,14 @@ pub fn scan(place: SearchedPlace<'_>, query: &SearchQuery, skip: usize) -> Resul
     let scanned = scan_files(place, query, &files, None, &gathered);
     let found = gathered.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
     let Scanned { sessions, left_out, diagnostics } = scanned;
-    Ok(Found { is_least: (place.is_over)(), sessions, left_out, diagnostics, ..found })
+    let all = if query.filters.folders.is_empty() { files } else { place.store.recent_files(None)? };
+    let session_ids = ids_in_names(&all);
+    Ok(Found { is_least: (place.is_over)(), sessions, left_out, session_ids, diagnostics, ..found })
+}
+
+/// The ids that the names of files say.
+pub(crate) fn ids_in_names<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Vec<String> {
+    files.into_iter().filter_map(|file| id_in_name(file)).map(str::to_owned).collect()
 }
 
 /// The sessions of some folders, or all, those of each folder newest first.

@@ -13,7 +13,7 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::list::SessionInfo;
 use crate::session::{NewSession, Options, Session};
 
-pub use dir::{DirStore, file_name, unreadable};
+pub use dir::{DirStore, file_name, id_in_name, unreadable};
 pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
 pub use roots::{Flavour, Root, encode_cwd};

@@ -1,6 +1,7 @@
 //! Where operations run: the working directory, the store, and how sessions are opened there. What the next request would be
 //! comes through a seam. Prints nothing: what is told beside a result is collected.
 
+mod listed_sessions;
 mod watched;
 
 use std::ffi::OsString;
@@ -19,12 +20,12 @@ use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::compact::{self, CompactionPlan};
 use offshoot_session::context::ContextWeight;
-use offshoot_session::error::{self, Diagnostic};
+use offshoot_session::error;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::path_words::path_of_words;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Flavour, Progress, Scope, Store as _};
+use offshoot_session::store::{DirStore, Flavour};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 
@@ -244,23 +245,6 @@ impl Place {
     #[must_use]
     pub fn take_notes(&self) -> Vec<Note> {
         std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Lists sessions, last activity first, through the catalogue if possible.
-    ///
-    /// # Errors
-    /// The store's own root cannot be read.
-    pub fn list(
-        &self,
-        store: &DirStore,
-        scope: Scope<'_>,
-        progress: Progress<'_>,
-    ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
-        match self.options.catalogue.as_ref().filter(|_| !scope.with_text) {
-            // The real clock: it is compared with file times.
-            Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
-            None => Ok(store.list(scope, progress)?),
-        }
     }
 
     /// The name of a fork that goes to this folder, with a suffix that none of the folder's newest sessions has.

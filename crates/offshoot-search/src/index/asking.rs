@@ -6,18 +6,25 @@ use offshoot_session::clock::Millis;
 use rusqlite::{Statement, params};
 
 use super::candidate::Candidate;
+use super::common::RankedBy;
 use super::database::{Sqlite, flag};
 use super::expression::{adjacent, kind_words};
+use super::reading::document;
 use super::rows::{DOCUMENT, Rows};
 use super::writing::first_id;
 use crate::document::DocumentKind;
 use crate::hit::{Found, by_order};
+use crate::matching::fit;
 use crate::query::{SortOrder, SpokenBy, USUAL_LIMIT};
 use crate::rank::{Ranked, score};
 use crate::required::required;
 
 /// How many of the newest rows are ranked; of titles and questions all are.
 const RANKED: usize = 5000;
+/// Of so many of the best it is checked whether they have the words beside each other.
+const CHECKED_BESIDE: usize = 200;
+/// In bytes.
+const SHORT_LINE: i64 = 64 << 10;
 
 /// Documents of one second that are too many for its ids have those of later seconds: so far from theirs, in milliseconds.
 const SPILL: Millis = 3_600_000;
@@ -34,12 +41,15 @@ struct LookedAt {
 /// # Errors
 /// The database cannot be read.
 pub(super) fn ask_words(rows: &Rows<'_>, expression: &str, skip: usize, now: Millis) -> Sqlite<Found> {
-    Asking { rows, now }.ask(expression, skip)
+    let is_ranked = rows.query.filters.sort.unwrap_or_default() == SortOrder::Rank;
+    let by = if is_ranked { RankedBy::of(rows.query, rows.connection)? } else { RankedBy::None };
+    Asking { rows, now, by }.ask(expression, skip)
 }
 
 struct Asking<'a, 'd> {
     rows: &'a Rows<'d>,
     now: Millis,
+    by: RankedBy,
 }
 
 impl Asking<'_, '_> {
@@ -85,8 +95,9 @@ impl Asking<'_, '_> {
             filters.until.map_or(i64::MAX, |at| first_id(at.saturating_add(SPILL))),
         );
         let (direction, is_old_first) = if order == SortOrder::Old { ("ASC", true) } else { ("DESC", false) };
+        let words = if matches!(self.by, RankedBy::All) { BM25 } else { "-1.0" };
         let mut query = self.rows.connection.prepare(&format!(
-            "SELECT rowid, bm25(fts, 1.0, 0.4, 0.0) FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+            "SELECT rowid, {words} FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
              ORDER BY rowid {direction} LIMIT ?4"
         ))?;
         loop {
@@ -94,8 +105,9 @@ impl Asking<'_, '_> {
             let rows =
                 query.query_map(params![expression, first, last, window], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let rows: Vec<(i64, f64)> = rows.collect::<Sqlite<_>>()?;
+            let scores = self.scores_of_some(&rows)?;
             for (id, words) in &rows {
-                self.look_at(*id, -words, gathered)?;
+                self.look_at(*id, -scores.get(id).unwrap_or(words), gathered)?;
             }
             let Some((end, _)) = rows.last().filter(|_| rows.len() == RANKED) else { return Ok(true) };
             if gathered.candidates.len() >= least {
@@ -103,6 +115,18 @@ impl Asking<'_, '_> {
             }
             if is_old_first { first = end + 1 } else { last = end - 1 }
         }
+    }
+
+    /// What the words that are not common say of rows, where others are.
+    fn scores_of_some(&self, rows: &[(i64, f64)]) -> Sqlite<HashMap<i64, f64>> {
+        let RankedBy::Some(expression) = &self.by else { return Ok(HashMap::new()) };
+        let (first, last) = (rows.iter().map(|row| row.0).min(), rows.iter().map(|row| row.0).max());
+        let mut query = self
+            .rows
+            .connection
+            .prepare(&format!("SELECT rowid, {BM25} FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3"))?;
+        let scores = query.query_map(params![expression, first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        scores.collect()
     }
 
     fn look_at(&self, id: i64, words: f64, gathered: &mut LookedAt) -> Sqlite<()> {
@@ -137,26 +161,37 @@ impl Asking<'_, '_> {
         if order != SortOrder::Rank {
             return Ok(());
         }
-        let mut beside = HashSet::new();
-        if let Some(expression) = adjacent(self.rows.query) {
-            let mut query =
-                self.rows.connection.prepare("SELECT rowid FROM fts WHERE fts MATCH ?1 ORDER BY rowid DESC")?;
-            let rows = query.query_map([expression], |row| row.get::<_, i64>(0))?;
-            beside = rows.take(RANKED).collect::<Sqlite<_>>()?;
-        }
-        for candidate in candidates {
+        let scored = |candidate: &Candidate, is_adjacent| {
             let ranked = Ranked {
                 words: candidate.words,
                 kind: candidate.kind,
                 at: candidate.at,
                 is_on_path: candidate.flags & flag::OFF_PATH == 0,
-                is_adjacent: beside.contains(&candidate.id),
+                is_adjacent,
             };
-            candidate.score = score(ranked, self.now);
+            score(ranked, self.now)
+        };
+        candidates.iter_mut().for_each(|candidate| candidate.score = scored(candidate, false));
+        let Some((expression, phrase)) = adjacent(self.rows.query) else { return Ok(()) };
+        candidates.sort_by(|a, b| compare(a, b, order));
+        let mut query = self.rows.connection.prepare("SELECT 1 FROM fts WHERE fts MATCH ?1 AND rowid = ?2")?;
+        for candidate in candidates.iter_mut().take(CHECKED_BESIDE) {
+            // Of common words, a short text tells it sooner than the index.
+            let is_beside = if candidate.kind.is_name() || candidate.source.is_old || candidate.length > SHORT_LINE {
+                query.exists(params![expression, candidate.id])?
+            } else {
+                document(self.rows.place, candidate).is_some_and(|document| fit(&phrase, &document).is_some())
+            };
+            if is_beside {
+                candidate.score = scored(candidate, true);
+            }
         }
         Ok(())
     }
 }
+
+/// What the words of an expression say of a row; less is better.
+const BM25: &str = "bm25(fts, 1.0, 0.4, 0.0)";
 
 /// Whether the blocks of a document can have something.
 const MAY_HAVE: &str = "SELECT EXISTS (SELECT 1 FROM part WHERE part MATCH ?3 AND rowid = block.id)

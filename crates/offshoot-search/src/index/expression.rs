@@ -24,6 +24,20 @@ pub(super) fn expression_of_words(query: &SearchQuery) -> Option<String> {
     (!groups.is_empty()).then(|| groups.join(" AND "))
 }
 
+/// The groups of a query that are words alone, each with the expressions of its single words.
+pub(super) fn groups_of_words(query: &SearchQuery) -> Vec<(String, Vec<String>)> {
+    let single = |term: &Term| match term {
+        Term::Words(words) if words.words.len() > 1 => words.words.iter().map(|word| format!("\"{word}\"")).collect(),
+        Term::Words(words) => vec![phrase(words)],
+        Term::Part(_) | Term::Pattern(_) => Vec::new(),
+    };
+    let group = |any: &Vec<Term>| {
+        let singles = any.iter().flat_map(single).map(|word| format!("({{words parts}} : {word})"));
+        one_of(any).map(|group| (group, singles.collect()))
+    };
+    query.all.iter().filter_map(group).collect()
+}
+
 fn words(term: &Term) -> Option<String> {
     match term {
         Term::Words(words) => Some(phrase(words)),
@@ -66,12 +80,17 @@ pub(super) fn may_be_inside(query: &SearchQuery) -> bool {
     query.terms().any(|term| matches!(term, Term::Words(words) if !words.is_quoted))
 }
 
-/// The words of a query beside each other, if it is nothing but single words.
-pub(super) fn adjacent(query: &SearchQuery) -> Option<String> {
+/// The words of a query beside each other, as an expression and as a query, if it is nothing but single words.
+pub(super) fn adjacent(query: &SearchQuery) -> Option<(String, SearchQuery)> {
     let words = query.all.iter().map(|any| match any.as_slice() {
-        [Term::Words(words)] if !words.is_beginning => Some(words.words.join(" ")),
+        [Term::Words(words)] if !words.is_beginning => Some(words.words.clone()),
         _ => None,
     });
-    let words: Vec<String> = words.collect::<Option<_>>()?;
-    (words.len() > 1).then(|| format!("{{words parts}} : \"{}\"", words.join(" ")))
+    let groups: Vec<Vec<String>> = words.collect::<Option<_>>()?;
+    let is_several = groups.len() > 1;
+    let words = groups.concat();
+    let expression = format!("{{words parts}} : \"{}\"", words.join(" "));
+    let phrase = TermWords { words, is_beginning: false, is_quoted: true, typed: String::new() };
+    let phrase = SearchQuery { all: vec![vec![Term::Words(phrase)]], ..SearchQuery::default() };
+    is_several.then_some((expression, phrase))
 }

@@ -35,19 +35,13 @@ pub struct Refreshed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What the index has of a file.
+/// What the index has of a file; where its end is, is read of those that changed.
 struct KnownSource {
     id: i64,
     stamp: Option<Stamp>,
     is_settled: bool,
-    end: KnownEnd,
     in_blocks: usize,
-}
-
-impl KnownSource {
-    fn lacks_blocks(&self) -> bool {
-        self.in_blocks < self.end.entries
-    }
+    lacks_blocks: bool,
 }
 
 /// How much is read, in bytes that are new.
@@ -95,6 +89,7 @@ fn bring_up_to_date(
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
     let (mut tasks, mut new_bytes, mut left) = (Vec::new(), 0, bounds.read);
+    let lacks_blocks = known.values().any(|source| source.lacks_blocks);
     for found in files {
         let source = known.remove(&found.path);
         let length = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.length);
@@ -115,7 +110,7 @@ fn bring_up_to_date(
             agent: agent_word(place.store.root_of(&found.path).map(|root| root.flavour)),
             stamp: found.stamp,
             is_settled: found.stamp.is_some_and(|stamp| stamp.is_settled(now)),
-            known: same.map(|source| source.end),
+            known: same.map(|source| known_end(&database.connection, source.id)).transpose()?,
             in_blocks,
             with_blocks: true,
         });
@@ -126,6 +121,9 @@ fn bring_up_to_date(
     let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
     forget(database, &gone)?;
     read(database, place, &tasks, refreshed)?;
+    if tasks.is_empty() && !lacks_blocks {
+        return Ok(());
+    }
     let mut lacking = database.connection.prepare("SELECT path FROM source WHERE in_blocks < entries")?;
     let lacking = lacking.query_map([], |row| Ok(PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?))))?;
     refreshed.without_blocks = lacking.collect::<Sqlite<_>>()?;
@@ -140,8 +138,7 @@ fn is_same_file(one: Option<Stamp>, other: Option<Stamp>) -> bool {
 
 fn known_sources(connection: &Connection) -> Sqlite<HashMap<PathBuf, KnownSource>> {
     let mut query = connection.prepare(
-        "SELECT id, path, device, inode, length, modified, changed, settled, entries, last, end, tail_hash, in_blocks
-         FROM source",
+        "SELECT id, path, device, inode, length, modified, changed, settled, in_blocks, in_blocks < entries FROM source",
     )?;
     let rows = query
         .query_map([], |row| Ok((PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(1)?)), known_source(row)?)))?;
@@ -162,13 +159,20 @@ fn known_source(row: &Row<'_>) -> Sqlite<KnownSource> {
         id: row.get(0)?,
         stamp: device.map(|_| stamp),
         is_settled: row.get(7)?,
-        end: KnownEnd {
-            entries: usize::try_from(number(8)?).unwrap_or_default(),
-            last: row.get(9)?,
-            end: number(10)?.cast_unsigned(),
-            check: number(11)?,
-        },
-        in_blocks: usize::try_from(number(12)?).unwrap_or_default(),
+        in_blocks: usize::try_from(number(8)?).unwrap_or_default(),
+        lacks_blocks: row.get(9)?,
+    })
+}
+
+fn known_end(connection: &Connection, source: i64) -> Sqlite<KnownEnd> {
+    let mut query = connection.prepare("SELECT entries, last, end, tail_hash FROM source WHERE id = ?1")?;
+    query.query_row([source], |row| {
+        Ok(KnownEnd {
+            entries: usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default(),
+            last: row.get(1)?,
+            end: row.get::<_, i64>(2)?.cast_unsigned(),
+            check: row.get(3)?,
+        })
     })
 }
 
@@ -215,16 +219,14 @@ pub(super) fn make_blocks(file: &Path, place: SearchedPlace<'_>) -> bool {
 
 fn make_all_blocks(database: &mut Database, place: SearchedPlace<'_>) -> Sqlite<bool> {
     let known = known_sources(&database.connection)?.into_iter();
-    let lacking = known.filter(|(path, source)| source.lacks_blocks() && place.store.root_of(path).is_some());
+    let lacking = known.filter(|(path, source)| source.lacks_blocks && place.store.root_of(path).is_some());
     let mut lacking: Vec<(PathBuf, KnownSource)> = lacking.collect();
     lacking.sort_by_key(|(_, source)| std::cmp::Reverse(source.stamp.map(|stamp| stamp.modified)));
-    let tasks = lacking.into_iter().map(|(path, source)| ToBlock {
-        source: source.id,
-        path,
-        end: source.end,
-        in_blocks: source.in_blocks,
+    let tasks = lacking.into_iter().map(|(path, source)| {
+        let end = known_end(&database.connection, source.id)?;
+        Ok(ToBlock { source: source.id, path, end, in_blocks: source.in_blocks })
     });
-    let tasks: Vec<ToBlock> = tasks.collect();
+    let tasks: Vec<ToBlock> = tasks.collect::<Sqlite<_>>()?;
     let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {
         let Some(task) = tasks.get(number) else { return Ok(()) };
         (place.open)(&task.path).and_then(|session| prepare_blocks(&session, task, place.mask, tell))

@@ -15,7 +15,7 @@ use super::rows::Rows;
 use crate::gathering::Gathered;
 use crate::hit::Found;
 use crate::query::SearchQuery;
-use crate::scan::{Scanned, SearchedPlace, UsualRank, scan_files};
+use crate::scan::{Scanned, SearchedPlace, UsualRank, ids_in_names, scan_files};
 
 pub(super) struct IndexSearch<'a> {
     pub(super) place: SearchedPlace<'a>,
@@ -41,6 +41,8 @@ impl IndexSearch<'_> {
                 self.ask_parts(database, words.map_or(Ok(true), |words| has_rows(database, &words))?)?
             }
         };
+        found.session_ids = ids_in_names(&self.refreshed.unread);
+        found.session_ids.extend(known_ids(database)?);
         drop(snapshot);
         found.diagnostics.extend(self.refreshed.diagnostics.iter().cloned());
         found.sessions = self.refreshed.sessions.saturating_sub(found.diagnostics.len());
@@ -93,6 +95,11 @@ impl IndexSearch<'_> {
         let scanned = scan_files(self.place, self.query, &files, rank, &gathered);
         (gathered.into_inner().unwrap_or_else(PoisonError::into_inner), scanned)
     }
+}
+
+fn known_ids(database: &Database) -> Sqlite<Vec<String>> {
+    let mut query = database.connection.prepare("SELECT session FROM source")?;
+    query.query_map([], |row| row.get(0))?.collect()
 }
 
 fn has_rows(database: &Database, expression: &str) -> Sqlite<bool> {

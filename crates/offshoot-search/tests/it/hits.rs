@@ -170,3 +170,24 @@ fn copies_beyond_the_limit_count_once() {
         assert_eq!((found.hits.len(), found.count), (3, 1500));
     }
 }
+
+#[test]
+fn a_word_that_very_many_texts_have_ranks_none_of_them() {
+    let corpus = Corpus::new();
+    let mut entries = vec![
+        assistant("old2", 300, "common zebra zebra zebra"),
+        assistant("old3", 299, "common once, and a zebra somewhere in a sentence with many other words"),
+    ];
+    entries.extend((0..20_001).map(|number| {
+        let text = if number == 9 { "common common common common" } else { "common words" };
+        let mut entry = assistant(&format!("n{number}"), 0, text);
+        entry["timestamp"] = json!(offshoot_session::clock::to_iso(crate::corpus::NOW - number * 1000));
+        entry
+    }));
+    corpus.session("aaaa", &entries);
+    let best = |typed: &str| said(&corpus.indexed(&format!("{typed} limit:2")));
+    assert_eq!(best("common"), ["aaaa:n0 assistant", "aaaa:n1 assistant"]);
+    // The other word decides.
+    assert_eq!(best("common zebra"), ["aaaa:old2 assistant", "aaaa:old3 assistant"]);
+    assert_eq!(corpus.indexed("common zebra").count, 2);
+}

@@ -29,6 +29,12 @@ pub fn file_name(id: &str, timestamp: &str) -> String {
     format!("{}_{id}.jsonl", harmless_part(&timestamp.replace([':', '.'], "-")))
 }
 
+/// The id in the name of a session's file; the whole stem of another name. The header's id decides.
+pub fn id_in_name(path: &Path) -> Option<&str> {
+    let stem = path.file_stem()?.to_str()?;
+    Some(stem.rsplit_once('_').map_or(stem, |(_, id)| id))
+}
+
 fn harmless_part(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let part: String = text.chars().map(letter).take(LONGEST_PART).collect();
@@ -202,6 +208,12 @@ impl DirStore {
         cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells() } else { same_folder(&info.cwd, cwd) })
     }
 
+    /// What lists show of some files, without texts. Leaves out those that cannot be read.
+    pub fn infos_of(&self, files: &[PathBuf]) -> Vec<SessionInfo> {
+        let found: Vec<FoundFile> = files.iter().filter_map(|file| FoundFile::at(file)).collect();
+        self.infos(&found, false, &mut |_, _| {}).into_iter().filter_map(Result::ok).collect()
+    }
+
     /// Reads files on all cores; returns results in their order.
     fn infos(&self, files: &[FoundFile], with_text: bool, progress: Progress<'_>) -> Vec<Result<SessionInfo>> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -309,6 +321,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_name_of_a_file_says_its_id() {
+        let named = |name: &str| id_in_name(Path::new(name)).map(str::to_owned);
+        assert_eq!(named(&file_name("019b-7", "2026-01-01T10:00:00.000Z")).as_deref(), Some("019b-7"));
+        assert_eq!((named("work/notes.jsonl").as_deref(), named("/")), (Some("notes"), None));
+    }
 
     #[test]
     fn a_name_is_the_peers() {

@@ -31,6 +31,15 @@ pub struct FoundFile {
     is_link: bool,
 }
 
+impl FoundFile {
+    /// A file that is there; `None` if it is not, or is no regular file.
+    pub fn at(path: &Path) -> Option<Self> {
+        let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
+        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(Self { path: path.to_path_buf(), stamp: Some(Stamp::of(&meta)), is_link })
+    }
+}
+
 /// Folders with this many files are read on all cores.
 const MANY: usize = 1024;
 

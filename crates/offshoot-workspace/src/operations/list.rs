@@ -161,7 +161,11 @@ fn sort(sessions: &mut [(usize, &SessionInfo)], key: SortKey) {
 
 /// Starts of ids that name their sessions: the end of an id is a name too.
 pub(crate) fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
-    let all = || sessions.iter().map(|info| info.id.as_str());
+    short_beside(&|| Box::new(sessions.iter().map(|info| info.id.as_str())))
+}
+
+/// The same of ids alone.
+pub(crate) fn short_beside<'a>(all: &dyn Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>) -> ShortIds<'a> {
     let mut ids = ShortIds::of(all());
     all().for_each(|id| ids.beside(id));
     let mut backwards: Vec<String> = all().map(|id| id.chars().rev().collect()).collect();

@@ -13,7 +13,6 @@ use offshoot_search::{Found, SearchIndex, SearchQuery, SearchedPlace, scan};
 use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
 use offshoot_session::entry_name;
 use offshoot_session::session::{Options, Session, SpillPolicy};
-use offshoot_session::store::Scope;
 use offshoot_session::text::{counted, one_line};
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
@@ -137,9 +136,7 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     let typed: Vec<&str> = input.query.iter().map(|Text(text)| text.as_str()).collect();
     let typed = typed.join(" ");
     let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
-    let store = place.store()?;
     let index = place.search_index().filter(|_| !input.scan);
-    let (sessions, _) = place.list(store, Scope::default(), &mut |_, _| {})?;
     let (skip, keys) = (input.skip.unwrap_or_default(), known_keys(place));
     // The real clock: it is compared with file times.
     let now = SystemClock.now();
@@ -147,8 +144,8 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     let found = on_sessions(place, &keys, &is_over, |searched| {
         if let Some(index) = index.filter(|_| input.rebuild) {
             index.remove();
-            index.refresh(searched, now)?;
-            let _is_whole = index.make_blocks(searched);
+            // Whoever waits for the whole index has each session read once.
+            index.clone().with_blocks_later_above(u64::MAX).refresh(searched, now)?;
         }
         let Some(query) = &query else { return Ok(None) };
         let found = match index {
@@ -162,6 +159,7 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     }
     let Some(found) = found else { return index_answer(index) };
     let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
+    let sessions = place.infos(&found.hits.iter().map(|hit| hit.path.clone()).collect())?;
     let took = SystemClock.now().saturating_sub(begin);
     let place = place.clone();
     Ok(SearchAnswer::Hits(Box::new(SearchHits { found, sessions, skip, typed, nothing, place, keys, took })))

@@ -14,7 +14,7 @@ use offshoot_session::text::{counted, cut, grouped, one_line, width};
 
 use crate::failure::{Failure, Result};
 use crate::operation::ScreenSize;
-use crate::operations::list::short_ids;
+use crate::operations::list::short_beside;
 use crate::place::Place;
 use crate::when;
 use crate::words::{Line, NextStep, Note, Role, Say, Words};
@@ -23,7 +23,7 @@ use crate::words::{Line, NextStep, Note, Role, Say, Words};
 #[derive(Debug)]
 pub struct SearchHits {
     pub(super) found: Found,
-    /// All sessions: ids are told apart, and titles shown.
+    /// The sessions of the hits: titles are shown.
     pub(super) sessions: Vec<SessionInfo>,
     pub(super) skip: usize,
     pub(super) typed: String,
@@ -59,6 +59,14 @@ impl SearchHits {
 
     pub(super) fn infos(&self) -> HashMap<&Path, &SessionInfo> {
         self.sessions.iter().map(|info| (info.path.as_path(), info)).collect()
+    }
+
+    pub(super) fn short_ids(&self) -> ShortIds<'_> {
+        let all = || {
+            let hits = self.found.hits.iter().map(|hit| hit.session.as_str());
+            Box::new(self.found.session_ids.iter().map(String::as_str).chain(hits)) as Box<dyn Iterator<Item = &str>>
+        };
+        short_beside(&all)
     }
 
     /// What a session is called: its name, else its first words; without keys.
@@ -193,7 +201,7 @@ impl SearchHits {
     }
 
     pub(super) fn say_hits(&self, size: ScreenSize, say: &mut Say<'_>) -> Result<()> {
-        let (ids, infos) = (short_ids(&self.sessions), self.infos());
+        let (ids, infos) = (self.short_ids(), self.infos());
         for (number, group) in self.by_session().into_iter().enumerate() {
             let Some(first) = group.first() else { continue };
             let said = |error: io::Error| Failure::io("write the hits", &error);

@@ -14,7 +14,6 @@ use super::{Search, SearchAnswer, SearchInput, find, go_on_indexing};
 use crate::failure::Result;
 use crate::given::Text;
 use crate::operation::Operation as _;
-use crate::operations::list::short_ids;
 use crate::place::Place;
 
 /// How many hits a page has.
@@ -121,7 +120,7 @@ pub fn go_on(place: &Place) -> Result<()> {
 
 impl SearchHits {
     fn page(&self) -> SearchPage {
-        let (ids, infos) = (short_ids(&self.sessions), self.infos());
+        let (ids, infos) = (self.short_ids(), self.infos());
         let row = |hit: &SearchHit| self.row(hit, infos.get(hit.path.as_path()).copied(), &ids);
         SearchPage {
             rows: self.by_session().into_iter().flatten().map(row).collect(),

@@ -1,0 +1,51 @@
+//! Which words of a query rank what has them. A word that very many documents have says next to nothing about one of them, and
+//! SQLite would look at all of those to say so.
+
+use rusqlite::Connection;
+
+use super::database::Sqlite;
+use super::expression::groups_of_words;
+use crate::query::SearchQuery;
+
+/// A word is common if more documents have it.
+const COMMON: usize = 20_000;
+
+/// By what the documents of a query are ranked.
+pub(super) enum RankedBy {
+    /// By all of its words.
+    All,
+    /// By this expression of some of them.
+    Some(String),
+    /// By none of its words: all are common.
+    None,
+}
+
+impl RankedBy {
+    /// Looks at no more than [`COMMON`] rows of a word.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn of(query: &SearchQuery, connection: &Connection) -> Sqlite<Self> {
+        let mut count = connection.prepare("SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ?1 LIMIT ?2)")?;
+        let limit = i64::try_from(COMMON + 1).unwrap_or(i64::MAX);
+        let mut is_common = |word: &String| -> Sqlite<bool> {
+            let rows: i64 = count.query_row(rusqlite::params![word, limit], |row| row.get(0))?;
+            Ok(rows == limit)
+        };
+        let groups = groups_of_words(query);
+        let all = groups.len();
+        let mut rare = Vec::new();
+        for (group, words) in groups {
+            let mut is_rare = false;
+            for word in &words {
+                is_rare |= !is_common(word)?;
+            }
+            rare.extend(is_rare.then_some(group));
+        }
+        Ok(match rare.len() {
+            count if count == all => Self::All,
+            0 => Self::None,
+            _ => Self::Some(rare.join(" AND ")),
+        })
+    }
+}

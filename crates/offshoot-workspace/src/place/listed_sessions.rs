@@ -1,0 +1,44 @@
+//! What lists show of sessions: from the catalogue if there is one, else from the store.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use offshoot_session::clock::{Clock as _, SystemClock};
+use offshoot_session::error::Diagnostic;
+use offshoot_session::list::SessionInfo;
+use offshoot_session::store::{DirStore, Progress, Scope, Store as _};
+
+use super::Place;
+use crate::failure::Result;
+
+impl Place {
+    /// Lists sessions, last activity first, through the catalogue if possible.
+    ///
+    /// # Errors
+    /// The store's own root cannot be read.
+    pub fn list(
+        &self,
+        store: &DirStore,
+        scope: Scope<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<SessionInfo>, Vec<Diagnostic>)> {
+        match self.options.catalogue.as_ref().filter(|_| !scope.with_text) {
+            // The real clock: it is compared with file times.
+            Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
+            None => Ok(store.list(scope, progress)?),
+        }
+    }
+
+    /// What lists show of some files, in no order. Leaves out those that cannot be read.
+    ///
+    /// # Errors
+    /// There is no store.
+    pub(crate) fn infos(&self, files: &BTreeSet<PathBuf>) -> Result<Vec<SessionInfo>> {
+        let files: Vec<PathBuf> = files.iter().cloned().collect();
+        Ok(match self.options.catalogue.as_ref() {
+            // The real clock: it is compared with file times.
+            Some(catalogue) => catalogue.of_files(&files, SystemClock.now()),
+            None => self.store()?.infos_of(&files),
+        })
+    }
+}
