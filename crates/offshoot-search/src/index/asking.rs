@@ -21,6 +21,8 @@ use crate::required::required;
 
 /// How many of the newest rows are ranked; of titles and questions all are.
 const RANKED: usize = 5000;
+/// Without a rank by words, newness decides more: so many are enough.
+const RANKED_BY_TIME: usize = 1000;
 /// Of so many of the best it is checked whether they have the words beside each other.
 const CHECKED_BESIDE: usize = 200;
 /// In bytes.
@@ -58,11 +60,11 @@ impl Asking<'_, '_> {
         let wanted = skip.saturating_add(filters.limit.unwrap_or(USUAL_LIMIT));
         let order = filters.sort.unwrap_or_default();
         let mut gathered = LookedAt::default();
-        let is_whole = self.gather(expression, order, wanted.max(RANKED), &mut gathered)?;
+        let is_whole = self.gather(expression, order, wanted.max(self.window()), &mut gathered)?;
         if !is_whole && order == SortOrder::Rank {
             let titles = kind_words(&|by| matches!(by, SpokenBy::Title | SpokenBy::User));
             let titles = format!("({expression}) AND ({{kinds}} : ({titles}))");
-            self.gather(&titles, order, RANKED, &mut gathered)?;
+            self.gather(&titles, order, self.window(), &mut gathered)?;
         }
         self.gather_cut(&mut gathered)?;
         let mut candidates = gathered.candidates;
@@ -87,6 +89,11 @@ impl Asking<'_, '_> {
         Ok(found)
     }
 
+    /// How many rows are read at once.
+    fn window(&self) -> usize {
+        if matches!(self.by, RankedBy::None) { RANKED_BY_TIME } else { RANKED }
+    }
+
     /// Gathers the rows of an expression that pass the filters, at least so many if there are. Returns whether these are all.
     fn gather(&self, expression: &str, order: SortOrder, least: usize, gathered: &mut LookedAt) -> Sqlite<bool> {
         let filters = &self.rows.query.filters;
@@ -101,7 +108,7 @@ impl Asking<'_, '_> {
              ORDER BY rowid {direction} LIMIT ?4"
         ))?;
         loop {
-            let window = i64::try_from(RANKED).unwrap_or(i64::MAX);
+            let window = i64::try_from(self.window()).unwrap_or(i64::MAX);
             let rows =
                 query.query_map(params![expression, first, last, window], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let rows: Vec<(i64, f64)> = rows.collect::<Sqlite<_>>()?;
@@ -109,7 +116,7 @@ impl Asking<'_, '_> {
             for (id, words) in &rows {
                 self.look_at(*id, -scores.get(id).unwrap_or(words), gathered)?;
             }
-            let Some((end, _)) = rows.last().filter(|_| rows.len() == RANKED) else { return Ok(true) };
+            let Some((end, _)) = rows.last().filter(|_| rows.len() == self.window()) else { return Ok(true) };
             if gathered.candidates.len() >= least {
                 return Ok(false);
             }
