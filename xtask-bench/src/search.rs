@@ -27,6 +27,8 @@ const TIMEOUT: Duration = Duration::from_secs(900);
 const BARE: &str = "bare";
 /// Also the number of times that one session grows.
 const ROUNDS: usize = 5;
+/// Of what reads everything.
+const SLOW_ROUNDS: usize = 2;
 
 /// What SQLite alone took for the same rows, in seconds.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -85,14 +87,14 @@ impl Place {
 
     fn measure(&self) -> Result<Figures> {
         let sessions = size(&self.store)?;
-        let files = self.times(&ROUNDS, &self.find(), false)?;
+        let files = self.times(ROUNDS, &self.find(), false)?;
         out::warn("first searches, without an index ...");
         let mut first = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..SLOW_ROUNDS {
             self.forget_index()?;
             first.push(self.timed(&self.search(&["return"]), true)?);
         }
-        let scan = self.times(&ROUNDS, &self.search(&["--scan", "return"]), true)?;
+        let scan = self.times(SLOW_ROUNDS, &self.search(&["--scan", "return"]), true)?;
         out::warn("the whole index ...");
         self.forget_index()?;
         let whole = self.timed(&self.search(&["--rebuild"]), false)?;
@@ -105,7 +107,7 @@ impl Place {
             out::warn(&format!("{} ...", question.typed));
             ranked.push(self.ranked(question)?);
         }
-        let inside = INSIDE.iter().map(|typed| Ok((*typed, self.times(&ROUNDS, &self.search(&[typed]), true)?)));
+        let inside = INSIDE.iter().map(|typed| Ok((*typed, self.times(ROUNDS, &self.search(&[typed]), true)?)));
         let inside = inside.collect::<Result<Vec<_>>>()?;
         let grown = self.grown()?;
         let others = self.others()?;
@@ -143,7 +145,7 @@ impl Place {
         let mut others = Vec::new();
         if let Some(version) = programs::first_line("rg", &["--version"]) {
             let words = ["rg", "--count", "--no-messages", "--word-regexp", "return", &text(&self.store)];
-            let cost = self.times(&ROUNDS, &words.map(str::to_owned), false)?;
+            let cost = self.times(ROUNDS, &words.map(str::to_owned), false)?;
             others.extend(middle(&cost).map(|cost| (format!("{version}, all matching lines counted"), cost)));
         }
         let module = self.peers.join("dist/core/session-manager.js");
@@ -176,8 +178,8 @@ impl Place {
         .concat()
     }
 
-    fn times(&self, rounds: &usize, words: &[String], first_line: bool) -> Result<Vec<Cost>> {
-        (0..*rounds).map(|_| self.timed(words, first_line)).collect()
+    fn times(&self, rounds: usize, words: &[String], first_line: bool) -> Result<Vec<Cost>> {
+        (0..rounds).map(|_| self.timed(words, first_line)).collect()
     }
 
     fn timed(&self, words: &[String], first_line: bool) -> Result<Cost> {

@@ -8,7 +8,7 @@ use rusqlite::{Statement, params};
 use super::candidate::Candidate;
 use super::common::RankedBy;
 use super::database::{Sqlite, flag};
-use super::expression::{adjacent, kind_words};
+use super::expression::{EVERYTHING, adjacent, kind_words};
 use super::reading::document;
 use super::rows::{DOCUMENT, Rows};
 use super::writing::first_id;
@@ -23,6 +23,8 @@ use crate::required::required;
 const RANKED: usize = 5000;
 /// Without a rank by words, newness decides more: so many are enough.
 const RANKED_BY_TIME: usize = 1000;
+/// At most so many rows are read at once.
+const LARGEST_WINDOW: usize = 256_000;
 /// Of so many of the best it is checked whether they have the words beside each other.
 const CHECKED_BESIDE: usize = 200;
 /// In bytes.
@@ -63,7 +65,8 @@ impl Asking<'_, '_> {
         let is_whole = self.gather(expression, order, wanted.max(self.window()), &mut gathered)?;
         if !is_whole && order == SortOrder::Rank {
             let titles = kind_words(&|by| matches!(by, SpokenBy::Title | SpokenBy::User));
-            let titles = format!("({expression}) AND ({{kinds}} : ({titles}))");
+            let titles = format!("({{kinds}} : ({titles}))");
+            let titles = if expression == EVERYTHING { titles } else { format!("({expression}) AND {titles}") };
             self.gather(&titles, order, self.window(), &mut gathered)?;
         }
         self.gather_cut(&mut gathered)?;
@@ -89,6 +92,11 @@ impl Asking<'_, '_> {
         Ok(found)
     }
 
+    /// Whether the answer is no longer wanted; asked now and then.
+    fn is_over_at(&self, row: usize) -> bool {
+        row.is_multiple_of(1024) && (self.rows.place.is_over)()
+    }
+
     /// How many rows are read at once.
     fn window(&self) -> usize {
         if matches!(self.by, RankedBy::None) { RANKED_BY_TIME } else { RANKED }
@@ -102,26 +110,61 @@ impl Asking<'_, '_> {
             filters.until.map_or(i64::MAX, |at| first_id(at.saturating_add(SPILL))),
         );
         let (direction, is_old_first) = if order == SortOrder::Old { ("ASC", true) } else { ("DESC", false) };
+        if expression == EVERYTHING {
+            return self.gather_all((first, last), direction, least, gathered);
+        }
         let words = if matches!(self.by, RankedBy::All) { BM25 } else { "-1.0" };
         let mut query = self.rows.connection.prepare(&format!(
             "SELECT rowid, {words} FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
              ORDER BY rowid {direction} LIMIT ?4"
         ))?;
+        let mut window = self.window();
         loop {
-            let window = i64::try_from(self.window()).unwrap_or(i64::MAX);
+            let limit = i64::try_from(window).unwrap_or(i64::MAX);
             let rows =
-                query.query_map(params![expression, first, last, window], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                query.query_map(params![expression, first, last, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let rows: Vec<(i64, f64)> = rows.collect::<Sqlite<_>>()?;
             let scores = self.scores_of_some(&rows)?;
-            for (id, words) in &rows {
+            for (at, (id, words)) in rows.iter().enumerate() {
+                if self.is_over_at(at) {
+                    return Ok(false);
+                }
                 self.look_at(*id, -scores.get(id).unwrap_or(words), gathered)?;
             }
-            let Some((end, _)) = rows.last().filter(|_| rows.len() == self.window()) else { return Ok(true) };
+            let Some((end, _)) = rows.last().filter(|_| rows.len() == window) else { return Ok(true) };
             if gathered.candidates.len() >= least {
                 return Ok(false);
             }
-            if is_old_first { first = end + 1 } else { last = end - 1 }
+            if is_old_first {
+                first = end + 1;
+            } else {
+                last = end - 1;
+            }
+            // Where hardly any row passes, few questions are asked.
+            window = window.saturating_mul(4).min(LARGEST_WINDOW);
         }
+    }
+
+    /// The same of all rows, without a question to SQLite's words.
+    fn gather_all(
+        &self,
+        (first, last): (i64, i64),
+        direction: &str,
+        least: usize,
+        gathered: &mut LookedAt,
+    ) -> Sqlite<bool> {
+        let sql = format!("{DOCUMENT} WHERE id BETWEEN ?1 AND ?2 ORDER BY id {direction}");
+        let mut query = self.rows.connection.prepare(&sql)?;
+        let mut rows = query.query([first, last])?;
+        while let Some(row) = rows.next()? {
+            if gathered.candidates.len() >= least || self.is_over_at(gathered.seen.len()) {
+                return Ok(false);
+            }
+            if gathered.seen.insert(row.get(0)?) {
+                gathered.candidates.extend(self.rows.candidate(row, 1.0)?);
+            }
+        }
+        Ok(true)
     }
 
     /// What the words that are not common say of rows, where others are.

@@ -16,7 +16,7 @@ pub(super) enum RankedBy {
     All,
     /// By this expression of some of them.
     Some(String),
-    /// By none of its words: all are common.
+    /// By none of its words: all are common, or there are none.
     None,
 }
 
@@ -43,8 +43,8 @@ impl RankedBy {
             rare.extend(is_rare.then_some(group));
         }
         Ok(match rare.len() {
-            count if count == all => Self::All,
             0 => Self::None,
+            count if count == all => Self::All,
             _ => Self::Some(rare.join(" AND ")),
         })
     }

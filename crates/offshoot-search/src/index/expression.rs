@@ -4,12 +4,15 @@ use super::prepared::kind_word;
 use crate::document::DocumentKind;
 use crate::query::{SearchQuery, SpokenBy, Term, TermWords};
 
+/// What every document has.
+pub(super) const EVERYTHING: &str = "({kinds} : \"k\" *)";
+
 /// The expression of a query; `None` for one that the words of the index cannot answer.
 pub(super) fn expression(query: &SearchQuery) -> Option<String> {
     let mut parts: Vec<String> = query.all.iter().map(|any| one_of(any)).collect::<Option<_>>()?;
     parts.extend(kinds(query));
     if parts.is_empty() {
-        parts.push("({kinds} : \"k\" *)".to_owned());
+        parts.push(EVERYTHING.to_owned());
     }
     let mut expression = parts.join(" AND ");
     if !query.none.is_empty() {
@@ -60,6 +63,10 @@ fn kinds(query: &SearchQuery) -> Vec<String> {
     let mut parts = Vec::new();
     if !filters.spoken_by.is_empty() {
         parts.push(format!("({{kinds}} : ({}))", kind_words(&|by| filters.spoken_by.contains(&by))));
+    }
+    if !filters.files.is_empty() {
+        // Only calls name files.
+        parts.push(format!("({{kinds}} : {})", kind_word(DocumentKind::Call)));
     }
     for (is_wanted, word) in [(filters.is_error, "error"), (filters.has_picture, "image")] {
         if is_wanted {

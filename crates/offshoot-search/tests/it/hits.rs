@@ -191,3 +191,26 @@ fn a_word_that_very_many_texts_have_ranks_none_of_them() {
     assert_eq!(best("common zebra"), ["aaaa:old2 assistant", "aaaa:old3 assistant"]);
     assert_eq!(corpus.indexed("common zebra").count, 2);
 }
+
+#[test]
+fn a_filter_alone_finds_what_passes_it_among_very_many_texts() {
+    let corpus = Corpus::new();
+    let mut entries = vec![call("old", 300, "edit", &json!({"path": "src/rare.rs", "edits": []}))];
+    entries.extend((0..3000).map(|number| {
+        let mut entry = call(&format!("n{number}"), 0, "bash", &json!({"command": "true"}));
+        entry["timestamp"] = json!(offshoot_session::clock::to_iso(crate::corpus::NOW - number * 1000));
+        entry
+    }));
+    corpus.session("aaaa", &entries);
+    for typed in ["tool:edit", "file:rare.rs", "tool:edit sort:old", "-true tool:edit"] {
+        assert_eq!(both(&corpus, typed), ["aaaa:old call"], "{typed}");
+    }
+    assert_eq!(both(&corpus, "tool:write"), [""; 0]);
+    assert_eq!(said(&corpus.indexed("tool:bash limit:1")), ["aaaa:n0 call"]);
+    assert_eq!(said(&corpus.indexed("sort:old limit:1")), ["aaaa:old call"]);
+    let over = corpus.place(|place| {
+        let place = offshoot_search::SearchedPlace { is_over: &|| true, ..place };
+        corpus.index.search(place, &crate::corpus::query("tool:edit"), 0, crate::corpus::NOW).unwrap()
+    });
+    assert!(over.is_least, "a search that is over says that it is not whole");
+}
