@@ -18,6 +18,7 @@ mod permit;
 mod foreseen;
 mod approvals;
 mod tool_set;
+mod files;
 mod tools;
 mod shell;
 mod extensions;
@@ -55,6 +56,7 @@ use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use callers::{Waiting, reply_to_all};
+use files::DriverFiles;
 use jobs::ReadyJob;
 use operate::{AskingOperation, Operated};
 use outbox::Outbox;
@@ -122,7 +124,9 @@ pub(crate) enum DriverInput {
         crash: Crash,
     },
     Printed(Printed),
-    Ran(Result<BashRun, String>),
+    Ran(Result<BashRun, String>, Option<files::CommandFiles>),
+    /// Changes of files could not be recorded.
+    FilesFailed(String),
     Approval(ApprovalInput),
     Approver(Approver),
     End,
@@ -212,6 +216,7 @@ pub(crate) struct Driver {
     review: Option<Review>,
     /// The answer of which a half is due to be kept.
     half_due: Option<Ticket>,
+    files: DriverFiles,
 }
 
 impl Driver {
@@ -274,6 +279,7 @@ impl Driver {
             known_sandbox,
             review: None,
             half_due: None,
+            files: DriverFiles::default(),
         };
         driver.configure();
         (driver, own)
@@ -370,7 +376,8 @@ impl Driver {
             // What it was for has ended.
             DriverInput::TaskCrashed { .. } => {}
             DriverInput::Printed(printed) => self.printed(printed),
-            DriverInput::Ran(run) => self.ran(run),
+            DriverInput::Ran(run, files) => self.ran(run, files),
+            DriverInput::FilesFailed(why) => self.not_recorded(&why),
             DriverInput::Approval(input) => self.approval(input),
             DriverInput::End => self.end(),
         }
@@ -380,9 +387,10 @@ impl Driver {
     fn step(&mut self, input: TurnInput) {
         if let (Some(extensions), false) = (&self.setup.extensions, matches!(input, TurnInput::Delta { .. })) {
             self.state.config.changes_requests = extensions.answers(Question::Context);
-            self.state.config.asks_at_turn_end = extensions.answers(Question::TurnEnd);
             self.state.config.asks_before_settling = extensions.answers(Question::BeforeSettling);
         }
+        let asks = self.setup.extensions.as_ref().is_some_and(|extensions| extensions.answers(Question::TurnEnd));
+        self.state.config.asks_at_turn_end = asks || self.records_files();
         if let TurnInput::Delta { ticket, delta: Delta::ToolCallStart { name, .. } } = &input {
             self.call_begun(*ticket, name);
         }

@@ -45,6 +45,7 @@ pub mod extensions;
 mod guarded_extensions;
 mod request_hooks;
 mod spending;
+pub mod file_entries;
 mod setup;
 pub mod request_queue;
 pub mod stats;

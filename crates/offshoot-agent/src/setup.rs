@@ -16,6 +16,7 @@ use offshoot_session::session::Session;
 
 use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
+use crate::file_entries::FileRecording;
 use crate::key_source::KeySource;
 use crate::limits::Limits;
 use crate::provider::Provider;
@@ -111,6 +112,8 @@ pub struct Setup {
     pub folders: WorkFolders,
     /// `None`: the setup is the same in all folders.
     pub source: Option<Arc<dyn SetupSource>>,
+    /// `None`: changes of files are not recorded.
+    pub files: Option<FileRecording>,
     /// Other people's code, if there is any.
     pub extensions: Option<Arc<dyn Extensions>>,
     pub clock: Arc<dyn Clock + Sync>,
@@ -228,6 +231,7 @@ impl Setup {
             sessions: Arc::new(InMemory),
             folders,
             source: None,
+            files: None,
             extensions: None,
             clock: Arc::new(SystemClock),
             zone: Zone::UTC,

@@ -57,6 +57,9 @@ pub use source::ToolSource;
 pub use tier::Tier;
 pub use write::Write;
 
+/// The variable with the session's id.
+const SESSION_ID: &str = "OFFSHOOT_SESSION_ID";
+
 /// The environment of a tool.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -78,12 +81,18 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
+    /// The session's id.
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        let named = self.session_env.iter().find(|(name, _)| name == SESSION_ID);
+        named.map(|(_, id)| id.as_str())
+    }
+
     /// From now on commands belong to this session: their variables name it, and their outputs count as its own.
     pub fn set_session(&mut self, id: &str, file: Option<&Path>) {
         self.outputs = self.outputs.of_session(id);
         let file = file.map(|file| file.display().to_string());
         let named = ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| Some((name, file.clone()?)));
-        let variables = [Some(("OFFSHOOT_SESSION_ID", id.to_owned()))].into_iter().chain(named).flatten();
+        let variables = [Some((SESSION_ID, id.to_owned()))].into_iter().chain(named).flatten();
         self.session_env = variables.map(|(name, value)| (name.to_owned(), value)).collect();
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
+use offshoot_files::FileLimits;
 use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -144,6 +145,7 @@ impl App {
             index: self.index_folder(),
             spill: self.environment.spill.clone(),
             turns: self.environment.turns(),
+            files: self.environment.files().map(|data| (data, FileLimits::default())),
             durability: self.durability,
             lock_wait: self.lock_wait(),
             now: self.environment.now,

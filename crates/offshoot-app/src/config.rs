@@ -116,6 +116,11 @@ impl Environment {
         self.cwd.join(self.path(given))
     }
 
+    /// The folder of recorded files.
+    pub fn files(&self) -> Option<PathBuf> {
+        Some(self.data.as_ref()?.join("files"))
+    }
+
     /// The folder in which programs name the prompts that they are answering.
     pub fn turns(&self) -> Option<PathBuf> {
         Some(self.spill.as_ref()?.parent()?.join("turns"))

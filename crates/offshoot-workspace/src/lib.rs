@@ -30,6 +30,7 @@ mod operation;
 mod run;
 mod copied;
 mod moving;
+mod file_moves;
 mod operations;
 mod order;
 

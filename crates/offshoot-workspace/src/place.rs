@@ -16,6 +16,7 @@ use offshoot_agent::forecast::RequestForecast;
 use offshoot_agent::model::LocalServer;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_catalogue::Catalogue;
+use offshoot_files::FileLimits;
 use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::compact::{self, CompactionPlan};
@@ -95,6 +96,8 @@ pub struct PlaceOptions {
     pub progress: Arc<dyn Fn(&'static str) -> ReadProgress + Send + Sync>,
     /// Whether nobody waits for long work any more.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// The folder of all recorded files, and the bounds of what is recorded.
+    pub files: Option<(PathBuf, FileLimits)>,
     /// What the next request would be.
     pub next_request: Arc<dyn NextRequest>,
     /// A text in Markdown as one plain row.
@@ -117,6 +120,7 @@ impl PlaceOptions {
             index: None,
             spill: None,
             turns: None,
+            files: None,
             durability: options.durability,
             lock_wait: options.lock_wait,
             now: None,
@@ -368,6 +372,11 @@ impl Place {
     /// What makes one plain row of a text in Markdown.
     pub(crate) fn plain_row(&self) -> fn(&str) -> String {
         self.options.plain
+    }
+
+    /// The folder of all recorded files, and the bounds of what is recorded.
+    pub(crate) fn files(&self) -> Option<(&Path, FileLimits)> {
+        self.options.files.as_ref().map(|(data, limits)| (data.as_path(), *limits))
     }
 
     /// The home directory.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use offshoot_files::{BatchChanges, Recorder};
 use offshoot_protocol::message::{AssistantMessage, Message, StopReason, ToolResultMessage, UserMessage};
 use offshoot_protocol::{AgentError, Event, Window};
 use offshoot_session::compose::NewEntry;
@@ -13,11 +14,12 @@ use offshoot_session::manager::drafted;
 use offshoot_session::session::Session;
 use serde_json::Value;
 
+use super::files::{self, TurnFiles};
 use super::{Driver, DriverInput};
 use crate::extensions::{EndAdditions, EndedTurn};
 use crate::turn::{EndOutcome, Ticket, TurnInput};
 use crate::window::{self, window_of};
-use crate::writer::OwnedSession;
+use crate::writer::{OwnedSession, WriterHandle};
 
 /// A turn or a run that is in the file up to its end.
 pub(crate) struct RecordedEnd {
@@ -99,7 +101,14 @@ impl Driver {
         let (own, handle, extensions) = (self.own.clone(), self.writer.handle().clone(), self.setup.extensions.clone());
         let has_queue = self.state.has_queue();
         let window = window_of(&self.setup.model);
+        let files = match &end.ended {
+            Ended::Turn(_) => self.take_files(),
+            Ended::Run(_) => TurnFiles::default(),
+        };
         drop(tokio::spawn(async move {
+            let (changed, failed) = files.look().await;
+            let why = failed.or(record_all(&handle, changed).await);
+            why.into_iter().for_each(|why| drop(own.send(DriverInput::FilesFailed(why))));
             let additions = match (&end.ended, extensions) {
                 (Ended::Turn(turn), Some(extensions)) => extensions.turn_end(turn.clone()).await,
                 (Ended::Run(outcome), Some(extensions)) => extensions.before_settling(*outcome).await,
@@ -135,6 +144,16 @@ impl Driver {
             Ended::Run(_) => TurnInput::MaySettle { ticket, continues },
         });
     }
+}
+
+/// Records what calls have changed; returns why some of it is not recorded.
+async fn record_all(handle: &WriterHandle, changed: Vec<(Arc<Recorder>, BatchChanges)>) -> Option<String> {
+    let mut failed = None;
+    for (recorder, changes) in changed {
+        let recorded = handle.ask(move |owned| files::record(owned, &recorder, changes)).await;
+        failed = recorded.and_then(|done| done).err().map(|error| error.to_string()).or(failed);
+    }
+    failed
 }
 
 /// To what extensions add.

@@ -32,6 +32,11 @@ impl Permit {
         matches!(self, Self::Confined).then_some(CONFINED)
     }
 
+    /// Whether the call may change files.
+    pub(super) fn may_change(&self) -> bool {
+        matches!(self, Self::AsCalled)
+    }
+
     /// In which the call runs.
     pub(super) fn context(self, context: Arc<ToolContext>) -> Arc<ToolContext> {
         match self {

@@ -7,6 +7,7 @@ use offshoot_protocol::{AgentError, BashResult, BashRun, Event};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
+use super::files::CommandFiles;
 use super::{Driver, DriverInput, UserCommand, reply_to_all};
 use crate::crash::caught_task;
 use crate::extensions::{Question, ShellVerdict};
@@ -29,6 +30,8 @@ impl Driver {
         let own = self.own.clone();
         let extensions = self.extensions_for(Question::BeforeShell);
         let told = self.own.clone();
+        let files = self.new_batch();
+        let batch = files.clone();
         let running = async move {
             let show = |printed| drop(own.send(DriverInput::Printed(printed)));
             // Before the first request the key is not known yet.
@@ -58,6 +61,11 @@ impl Driver {
                         let running = operations.run(command, place.cwd.clone(), printed);
                         bash::run_elsewhere(running, pieces, &place, stopped, show).await
                     } else {
+                        if let Some(batch) = &batch
+                            && let Err(error) = batch.before_command().await
+                        {
+                            drop(own.send(DriverInput::FilesFailed(error.to_string())));
+                        }
                         bash::run(&command, &shell, &place, stopped, show).await
                     }
                 }
@@ -67,7 +75,13 @@ impl Driver {
         tokio::spawn(async move {
             let run = caught_task(|| running).await;
             let run = run.unwrap_or_else(|crash| Err(format!("the command crashed: {crash}")));
-            drop(told.send(DriverInput::Ran(run)));
+            let files = match files {
+                Some(files) => {
+                    Some(CommandFiles { changes: files.end().await.map_err(|error| error.to_string()), files })
+                }
+                None => None,
+            };
+            drop(told.send(DriverInput::Ran(run, files)));
         });
     }
 
@@ -83,11 +97,18 @@ impl Driver {
     }
 
     /// The reply follows the command's events and its entry.
-    pub(super) fn ran(&mut self, run: Result<BashRun, String>) {
+    pub(super) fn ran(&mut self, run: Result<BashRun, String>, files: Option<CommandFiles>) {
         let reply = match run {
             Ok(run) => self.record_command(run).map(|(reply, result)| reply.later(Ok(result))),
             Err(why) => self.bash.take().map(|bash| bash.reply.later(Err(AgentError::Failed(why)))),
         };
+        if let Some(CommandFiles { files, changes }) = files {
+            match changes {
+                Ok(Some(changes)) => self.command_changed(Arc::clone(files.recorder()), changes),
+                Ok(None) => {}
+                Err(why) => self.not_recorded(&why),
+            }
+        }
         reply_to_all(self.outbox.settle(reply.into_iter().collect()));
     }
 

@@ -6,10 +6,11 @@ use std::task::Poll;
 
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::Block;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::approvals::{Asker, CallPlace};
+use super::files::RecordedBatch;
 use super::foreseen::{AnswerCalls, LaterCall};
 use super::permit::Permit;
 use super::{Driver, DriverInput};
@@ -122,7 +123,8 @@ impl Driver {
         calls
     }
 
-    fn call_run(&self, place: CallPlace, call: &Call) -> CallRun {
+    fn call_run(&mut self, place: CallPlace, call: &Call) -> CallRun {
+        let files = self.batch_of(place.ticket);
         let mut context = self.setup.tool_context.clone();
         context.keys.secrets = self.redactor.keys();
         context.call_id.clone_from(&call.id);
@@ -139,6 +141,8 @@ impl Driver {
             },
             asked_before: self.extensions_for(Question::BeforeCall),
             asked_after: self.extensions_for(Question::AfterCall),
+            files,
+            own: self.own.clone(),
         }
     }
 
@@ -165,6 +169,8 @@ struct CallRun {
     asker: Asker,
     asked_before: Option<Arc<dyn Extensions>>,
     asked_after: Option<Arc<dyn Extensions>>,
+    files: Option<RecordedBatch>,
+    own: UnboundedSender<DriverInput>,
 }
 
 impl CallRun {
@@ -179,14 +185,21 @@ impl CallRun {
     ) -> ToolOutcome {
         let Some(tool) = self.tool else { return ToolOutcome::failed(no_such_tool(&call.name)) };
         let asked = (call, self.asked_before);
-        let (note, context);
+        let (note, context, changes);
         let call = match judge(&mut self.asker, &tool, asked, &mut self.context, (before, stop)).await {
             Ok((call, permit)) => {
+                changes = permit.may_change();
                 (note, context) = (permit.note(), permit.context(self.context));
                 call
             }
             Err(refused) => return refused,
         };
+        let own = &self.own;
+        if let Some(files) = self.files.as_ref().filter(|_| changes)
+            && let Err(error) = files.before(tool.as_ref(), &call, &context).await
+        {
+            drop(own.send(DriverInput::FilesFailed(error.to_string())));
+        }
         let started = start(tool.as_ref(), call.arguments.clone(), context.clone()).await;
         // The next call is judged when this one has taken its place among the changes of its file.
         drop(judged);

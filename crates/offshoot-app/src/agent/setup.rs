@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use offshoot_agent::approval::ReadCommands;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
+use offshoot_agent::file_entries::FileRecording;
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::prompt_weight::PromptWeight;
 use offshoot_agent::provider::ToolSpec;
@@ -14,6 +15,7 @@ use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
+use offshoot_files::FileLimits;
 use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
 use offshoot_session::clock::{Zone, to_iso};
@@ -92,6 +94,9 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         neutral: None,
     };
     setup.tool_context.set_session(session.id(), session.file());
+    let never = app.environment.data.clone().into_iter().chain(app.environment.cache.clone()).collect();
+    let recording = |data| FileRecording { data, limits: FileLimits::default(), never };
+    setup.files = app.environment.files().map(recording);
     setup.permissions = permissions(app, args, &layers, &setup.tool_context.cwd)?;
     setup.permissions.agent_folders = confine::agent_folders(app);
     let project = Project { folder: &setup.tool_context.cwd, troubles: &troubles, approver: &setup.approver };

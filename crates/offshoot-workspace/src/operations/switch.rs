@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_agent::operate::{PlanAnswer, PlanQuestion, SummaryWish};
+use offshoot_files::RestoreReport;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -13,6 +14,7 @@ use offshoot_session::text::{counted, one_line};
 use crate::costs::{with_summary_cost, words_without_summary};
 use crate::entry_words::entry_line;
 use crate::failure::Result;
+use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::Access;
@@ -31,6 +33,8 @@ input! {
         entry: EntryName = arg,
         /// Summarise the branch that is left
         summarize: bool = flag,
+        /// Bring back the files of the entry, too
+        files: bool = flag,
     }
 }
 
@@ -46,6 +50,14 @@ pub struct SwitchSteps {
     here: Line,
     wants_summary: bool,
     answer: PlanAnswer,
+    files: Option<FileMove>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct SwitchWritten {
+    entry: Option<EntryId>,
+    files: Option<RestoreReport>,
 }
 
 /// What came of `switch`.
@@ -60,6 +72,7 @@ pub struct SwitchOutput {
     /// Of a dry run, with the cost of the summary.
     forecast: Option<(RequestForecast, Option<f64>)>,
     is_there: bool,
+    files: Option<FileMoveOutcome>,
 }
 
 impl SwitchSteps {
@@ -71,7 +84,7 @@ impl SwitchSteps {
 impl Operation for Switch {
     type Input = SwitchInput;
     type Plan = SwitchSteps;
-    type Written = EntryId;
+    type Written = SwitchWritten;
     type Output = SwitchOutput;
 
     const ABOUT: About = About {
@@ -85,6 +98,9 @@ impl Operation for Switch {
                the model sees it. A model writes it: --model, else the session's, else the\n\
                one of settings.json. Without a model offshoot extracts the summary from\n\
                the messages.\n\n\
+               With --files the files that this session changed since come back as well, as\n\
+               they were at the entry. What somebody else changed in them is merged, or\n\
+               stays. Without it all files stay as they are.\n\n\
                --dry-run shows how many entries would be left behind, the tokens of the next\n\
                request, what the provider probably still caches of them, and the price\n\
                without the answer. What is not known is not shown.\n\n\
@@ -93,7 +109,8 @@ impl Operation for Switch {
                is there already. With --dry-run `id` is null, and there is \"forecast\":\n\
                {\"contextTokens\", \"messageTokens\", \"overheadTokens\", \"cachedTokens\",\n\
                \"freshTokens\", \"cacheExpiresInMs\", \"costNow\",\n\
-               \"costLater\"}, where null is not known.",
+               \"costLater\"}, where null is not known. With --files there is \"files\":\n\
+               {\"written\", \"removed\", \"merged\", \"conflicts\", \"left\", \"foreign\"}.",
         examples: "Examples:\n  offshoot switch latest 1a2b3c4d --dry-run\n  offshoot switch latest 1a2b3c4d\n  \
                    offshoot switch latest 1a2b3c4d --summarize\n  \
                    offshoot branches latest            # shows the branches",
@@ -124,11 +141,13 @@ impl Operation for Switch {
         let wants_summary = input.summarize;
         let here = Line::from("the session is at ").then(entry_line(session, ix)?);
         let answer = PlanAnswer::default();
-        Ok(SwitchSteps { target: MoveTarget::of(session, ix), is_there, here, wants_summary, answer })
+        let files = input.files.then(|| FileMove::plan(place, session, ix)).transpose()?;
+        Ok(SwitchSteps { target: MoveTarget::of(session, ix), is_there, here, wants_summary, answer, files })
     }
 
     fn nothing(plan: &SwitchSteps) -> Option<Line> {
-        plan.is_there.then(|| plan.here.clone())
+        let brings_files = plan.files.as_ref().is_some_and(|files| !files.plan.is_empty());
+        (plan.is_there && !brings_files).then(|| plan.here.clone())
     }
 
     fn question(plan: &SwitchSteps) -> Option<PlanQuestion> {
@@ -140,27 +159,19 @@ impl Operation for Switch {
         Ok(())
     }
 
-    fn commit(place: &Place, at: &mut Session, plan: &SwitchSteps) -> Result<Option<EntryId>> {
-        let PlanAnswer { drafted, is_given, label, .. } = &plan.answer;
-        let target = plan.target.id.as_ref().map(EntryId::as_str);
-        let labelled = match drafted {
-            None => {
-                at.switch(plan.target.ix)?;
-                target.map(str::to_owned)
-            }
-            Some(drafted) => {
-                let usual = drafted.branch_summary();
-                let from_hook = if *is_given { Some(true) } else { usual.from_hook };
-                let written = at.branch_with_summary(target, &NewBranchSummary { from_hook, ..usual })?;
-                Some(written.to_string())
-            }
+    fn commit(place: &Place, at: &mut Session, plan: &SwitchSteps) -> Result<Option<SwitchWritten>> {
+        if let Some(files) = plan.files.as_ref().filter(|_| plan.is_there) {
+            let files = Some(files.run_alone(at)?);
+            return Ok(Some(SwitchWritten { entry: None, files }));
+        }
+        let (entry, files) = match &plan.files {
+            Some(files) => files.run(at, |at| go(place, at, plan)).map(|(entry, report)| (entry, Some(report)))?,
+            None => (go(place, at, plan)?, None),
         };
-        let written = at.leaf_id().cloned();
-        label_move(place, at, labelled.as_deref().unwrap_or_default(), label.as_deref());
-        Ok(written)
+        Ok(Some(SwitchWritten { entry, files }))
     }
 
-    fn output(plan: SwitchSteps, finished: Finished<'_, EntryId>) -> Result<SwitchOutput> {
+    fn output(plan: SwitchSteps, finished: Finished<'_, SwitchWritten>) -> Result<SwitchOutput> {
         let Finished { place, session, written, is_dry } = finished;
         let session = open_session(session)?;
         let cost = |steps: &SwitchSteps| match steps.wants_summary {
@@ -168,16 +179,39 @@ impl Operation for Switch {
             false => Ok(None),
         };
         let forecast = if is_dry { Some((plan.target.forecast(place, session)?, cost(&plan)?)) } else { None };
-        let SwitchSteps { target, is_there, wants_summary, answer, .. } = plan;
+        let SwitchSteps { target, is_there, wants_summary, answer, files, .. } = plan;
+        let (written, report) = written.map_or((None, None), |written| (written.entry, written.files));
+        let files = files.filter(|_| is_dry || report.is_some()).map(|files| files.into_moved(report));
         let has_summary = answer.drafted.is_some();
         let place = entry_line(session, target.ix)?;
-        Ok(SwitchOutput { target, place, written, wants_summary, has_summary, forecast, is_there })
+        Ok(SwitchOutput { target, place, written, wants_summary, has_summary, forecast, is_there, files })
     }
+}
+
+/// Moves the leaf; returns the entry at which it is then.
+fn go(place: &Place, at: &mut Session, plan: &SwitchSteps) -> Result<Option<EntryId>> {
+    let PlanAnswer { drafted, is_given, label, .. } = &plan.answer;
+    let target = plan.target.id.as_ref().map(EntryId::as_str);
+    let labelled = match drafted {
+        None => {
+            at.switch(plan.target.ix)?;
+            target.map(str::to_owned)
+        }
+        Some(drafted) => {
+            let usual = drafted.branch_summary();
+            let from_hook = if *is_given { Some(true) } else { usual.from_hook };
+            let written = at.branch_with_summary(target, &NewBranchSummary { from_hook, ..usual })?;
+            Some(written.to_string())
+        }
+    };
+    let written = at.leaf_id().cloned();
+    label_move(place, at, labelled.as_deref().unwrap_or_default(), label.as_deref());
+    Ok(written)
 }
 
 impl Output for SwitchOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        if self.is_there && self.forecast.is_none() {
+        if self.is_there && self.forecast.is_none() && self.files.is_none() {
             return out.write_all(b"null");
         }
         let object = self.target.json(self.written.as_ref());
@@ -188,6 +222,7 @@ impl Output for SwitchOutput {
             }
             None => object,
         };
+        let object = self.files.iter().fold(object, |object, files| object.raw("files", files.json()));
         out.write_all(object.finish().as_bytes())
     }
 
@@ -199,11 +234,13 @@ impl Output for SwitchOutput {
                 let line = format!("{left} left behind, summarised in {written}");
                 words.line(Line::of(Role::Dim, one_line(&line, 200)));
             }
+            self.files.iter().for_each(|files| files.words(words));
             return;
         };
         words.line(Line::from("would go to ").then(self.place.clone()));
         words.line(Line::of(Role::Dim, format!("{left} left behind")));
         let next = if self.wants_summary { words_without_summary(forecast, *cost) } else { forecast.detailed_words() };
         words.line(Line::of(Role::Dim, next));
+        self.files.iter().for_each(|files| files.words(words));
     }
 }

@@ -31,6 +31,7 @@ mod extension_guards;
 mod extension_providers;
 mod extension_tools;
 mod extensions;
+mod files;
 mod fork;
 mod home_paths;
 mod import;

@@ -34,6 +34,10 @@ fn help_of_a_command_ends_with_examples() {
     one of settings.json. Without a model offshoot extracts the summary from
     the messages.
 
+    With --files the files that this session changed since come back as well, as
+    they were at the entry. What somebody else changed in them is merged, or
+    stays. Without it all files stay as they are.
+
     --dry-run shows how many entries would be left behind, the tokens of the next
     request, what the provider probably still caches of them, and the price
     without the answer. What is not known is not shown.
@@ -43,7 +47,8 @@ fn help_of_a_command_ends_with_examples() {
     is there already. With --dry-run `id` is null, and there is "forecast":
     {"contextTokens", "messageTokens", "overheadTokens", "cachedTokens",
     "freshTokens", "cacheExpiresInMs", "costNow",
-    "costLater"}, where null is not known.
+    "costLater"}, where null is not known. With --files there is "files":
+    {"written", "removed", "merged", "conflicts", "left", "foreign"}.
 
     Usage: offshoot switch [OPTIONS] <SESSION> <ENTRY>
 
@@ -57,6 +62,9 @@ fn help_of_a_command_ends_with_examples() {
     Options:
           --summarize
               Summarise the branch that is left
+
+          --files
+              Bring back the files of the entry, too
 
           --dry-run
               Show what would be left behind and what the next request would cost, and write nothing

@@ -1,0 +1,90 @@
+//! Makes a store smaller: contents that no entry reaches go first, then the oldest, until it is within its bound.
+
+use std::collections::BTreeSet;
+
+use crate::changes::{ChangeSet, FileChange};
+use crate::content::ContentHash;
+use crate::error::FilesResult;
+use crate::store::StoreSize;
+use crate::workspace::Workspace;
+
+/// What a collection removed, or would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CollectedFiles {
+    /// Contents that no entry reaches.
+    pub unreached: StoreSize,
+    /// Contents that entries reach, and that went because the store was too large.
+    pub oldest: StoreSize,
+    /// What stays.
+    pub kept: StoreSize,
+}
+
+/// The contents that changes need.
+#[derive(Debug, Clone, Default)]
+pub struct ReachedContents(BTreeSet<ContentHash>);
+
+impl ReachedContents {
+    /// Adds those of an entry, whoever wrote it: that keeps more, never less.
+    pub fn add(&mut self, workspace: &Workspace, data: &str) {
+        let Ok(set) = ChangeSet::read(data) else { return };
+        self.0.extend(set.manifest.clone());
+        for FileChange { before, after, .. } in set.all(&workspace.store).unwrap_or_default() {
+            self.0.extend(before.hash().cloned());
+            self.0.extend(after.hash().cloned());
+        }
+    }
+}
+
+impl Workspace {
+    /// Removes what is not reached, and then the oldest contents beyond the bound. Only looks if `removes` is false. Nothing younger than
+    /// `now` less a day is unreached: its entry may be under way.
+    ///
+    /// # Errors
+    /// A content cannot be removed.
+    pub fn collect(&self, reached: &ReachedContents, now: i64, how: Collection) -> FilesResult<CollectedFiles> {
+        let mut all = self.store.list();
+        all.sort_by_key(|(_, _, at)| *at);
+        let mut collected = CollectedFiles::default();
+        let mut kept = Vec::new();
+        let remove = |hash: &ContentHash| match how {
+            Collection::Look => Ok(()),
+            Collection::Remove => self.store.remove(hash),
+        };
+        for (hash, bytes, at) in all {
+            if reached.0.contains(&hash) || now.saturating_sub(at) < YOUNG {
+                kept.push((hash, bytes));
+            } else {
+                remove(&hash)?;
+                add(&mut collected.unreached, bytes);
+            }
+        }
+        let mut size: u64 = kept.iter().map(|(_, bytes)| bytes).sum();
+        for (hash, bytes) in kept {
+            if size > self.limits.store {
+                size -= bytes;
+                remove(&hash)?;
+                add(&mut collected.oldest, bytes);
+            } else {
+                add(&mut collected.kept, bytes);
+            }
+        }
+        Ok(collected)
+    }
+}
+
+/// Contents may be stored this long before their entry, in milliseconds.
+const YOUNG: i64 = 24 * 60 * 60 * 1000;
+
+/// Whether a collection removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collection {
+    /// It only says what it would remove.
+    Look,
+    /// It removes.
+    Remove,
+}
+
+fn add(size: &mut StoreSize, bytes: u64) {
+    size.contents += 1;
+    size.bytes += bytes;
+}

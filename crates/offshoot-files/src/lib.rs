@@ -1,0 +1,39 @@
+//! Files at the nodes of a session's tree: which files the calls of a turn changed, and a way back to the files of any entry.
+//!
+//! Knows entries as data that it is given: no front end, no model, no session file. Writes below a workspace's own folder and
+//! below its part of the user's data, and nowhere else. The modules stand in reading order.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests prepare their own files"))]
+
+mod error;
+mod content;
+mod rel_path;
+mod limits;
+mod state;
+mod merge;
+mod folder;
+mod store;
+mod changes;
+mod scan;
+mod record_log;
+mod route;
+mod plan;
+mod restore;
+mod head;
+mod workspace;
+mod recorder;
+mod gc;
+
+pub use changes::{ChangeSet, ChangedBy, ChangingCall, FILES_ENTRY, FileChange};
+pub use content::ContentHash;
+pub use error::{FilesError, FilesResult};
+pub use gc::{CollectedFiles, Collection, ReachedContents};
+pub use limits::FileLimits;
+pub use plan::{FileConflict, LeftFile, PlannedFile, RestorePlan};
+pub use recorder::{BatchChanges, BatchId, Recorder};
+pub use rel_path::RelPath;
+pub use restore::{KeptConflict, RestoreFor, RestoreReport};
+pub use route::{FilesWay, fold};
+pub use state::FileState;
+pub use store::{ContentStore, StoreSize};
+pub use workspace::{BegunRestore, KnownWay, Workspace};

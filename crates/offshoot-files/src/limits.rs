@@ -1,0 +1,22 @@
+//! The bounds of what is recorded. Data only.
+
+/// How much is recorded of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileLimits {
+    /// The largest file, in bytes.
+    pub file: u64,
+    /// The largest store, in bytes.
+    pub store: u64,
+    /// The most files that a scan looks at.
+    pub files: usize,
+    /// The most bytes that one scan reads.
+    pub baseline: u64,
+    /// The most changes that an entry holds itself.
+    pub changes: usize,
+}
+
+impl Default for FileLimits {
+    fn default() -> Self {
+        Self { file: 10 << 20, store: 2 << 30, files: 100_000, baseline: 1 << 30, changes: 1000 }
+    }
+}

@@ -1,0 +1,301 @@
+//! Which files the calls of a batch change: what is there before the first of them runs, and after the last has ended.
+//!
+//! Knows calls by their ids, and no session: the files that an entry expects are given, and the data of the new entry is returned.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use offshoot_session::clock::Clock;
+
+use crate::changes::{ChangeSet, ChangedBy, ChangingCall, FileChange};
+use crate::error::FilesResult;
+use crate::record_log::{ClaimedChange, LogLine};
+use crate::rel_path::RelPath;
+use crate::route::fold;
+use crate::scan::{Scanner, Snapshot};
+use crate::state::FileState;
+use crate::workspace::Workspace;
+
+/// The most changes that are named to other sessions.
+const MOST_CLAIMS: usize = 1000;
+
+/// Records the changes of one session in a workspace.
+pub struct Recorder {
+    workspace: Workspace,
+    session: String,
+    clock: Arc<dyn Clock + Sync>,
+    /// Folders that are never looked at.
+    never: Vec<PathBuf>,
+    state: Mutex<RecorderState>,
+}
+
+#[derive(Default)]
+struct RecorderState {
+    /// The newest look at all files.
+    seen: Option<Arc<Snapshot>>,
+    batches: BTreeMap<u64, OpenBatch>,
+    begun: u64,
+    /// The files at the entry that was recorded last, with its id.
+    known: Option<(String, BTreeMap<RelPath, FileState>)>,
+}
+
+#[derive(Default)]
+struct OpenBatch {
+    calls: Vec<ChangingCall>,
+    /// All files before the first call that may change any.
+    before: Option<Arc<Snapshot>>,
+    /// Files that calls named, before the first of these.
+    named: BTreeMap<RelPath, FileState>,
+    /// What other batches have changed meanwhile.
+    others: BTreeMap<RelPath, FileState>,
+    /// Where the log ended.
+    log_from: u64,
+}
+
+/// Calls that run beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BatchId(u64);
+
+/// What a batch has changed.
+#[derive(Debug, Clone, Default)]
+pub struct BatchChanges {
+    calls: Vec<ChangingCall>,
+    changes: Vec<FileChange>,
+    /// What was there before, of all files that are known.
+    before: Option<Arc<Snapshot>>,
+    named: BTreeMap<RelPath, FileState>,
+    is_partial: bool,
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("root", &self.workspace.root())
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// A recorder. Nothing is read or written before the first call.
+    #[must_use]
+    pub fn new(workspace: Workspace, session: &str, clock: Arc<dyn Clock + Sync>, never: Vec<PathBuf>) -> Self {
+        Self { workspace, session: session.to_owned(), clock, never, state: Mutex::default() }
+    }
+
+    /// The workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scanner(&self) -> Scanner<'_> {
+        let Workspace { folder, store, limits, .. } = &self.workspace;
+        Scanner { folder, store, limits, never: &self.never }
+    }
+
+    /// Begins a batch.
+    pub fn begin(&self) -> BatchId {
+        let mut state = self.state();
+        state.begun += 1;
+        let id = state.begun;
+        state.batches.insert(id, OpenBatch { log_from: self.workspace.log.length(), ..OpenBatch::default() });
+        BatchId(id)
+    }
+
+    /// Before a call runs that changes the file of this path alone.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the store not be written.
+    pub fn before_change_of(&self, batch: BatchId, call: ChangingCall, path: &Path) -> FilesResult<()> {
+        let Some(path) = self.path_of(path) else { return Ok(()) };
+        self.workspace.make()?;
+        let mut state = self.state();
+        let Some(open) = state.batches.get_mut(&batch.0) else { return Ok(()) };
+        open.calls.push(call);
+        if !open.named.contains_key(&path) {
+            let found = self.scanner().look(&path)?.unwrap_or_default();
+            open.others.remove(&path);
+            open.named.insert(path, found);
+        }
+        Ok(())
+    }
+
+    /// The path below the workspace's folder, without links.
+    fn path_of(&self, path: &Path) -> Option<RelPath> {
+        let real = offshoot_session::medium::real_path_or_same(path);
+        RelPath::below(self.workspace.root(), &real)
+    }
+
+    /// Before a call runs that may change any file. It waits until all files are known.
+    ///
+    /// # Errors
+    /// The files cannot be read, or the store not be written.
+    pub fn before_any_change(&self, batch: BatchId, call: ChangingCall) -> FilesResult<()> {
+        self.workspace.make()?;
+        let mut state = self.state();
+        let is_known = state.batches.get(&batch.0).is_none_or(|open| open.before.is_some());
+        if !is_known {
+            let seen = self.look_at_all(&mut state)?;
+            if let Some(open) = state.batches.get_mut(&batch.0) {
+                open.before = Some(seen);
+                // What others had changed before is in it.
+                open.others.clear();
+            }
+        }
+        if let Some(open) = state.batches.get_mut(&batch.0) {
+            open.calls.push(call);
+        }
+        Ok(())
+    }
+
+    fn look_at_all(&self, state: &mut RecorderState) -> FilesResult<Arc<Snapshot>> {
+        let before = state.seen.clone().unwrap_or_default();
+        let seen = match before.is_beyond {
+            // It would be beyond the bounds again.
+            true => before,
+            false => Arc::new(self.scanner().scan(&before, self.clock.now())?),
+        };
+        state.seen = Some(Arc::clone(&seen));
+        Ok(seen)
+    }
+
+    /// Forgets a batch.
+    pub fn drop_batch(&self, batch: BatchId) {
+        self.state().batches.remove(&batch.0);
+    }
+
+    /// After the last call of a batch: what changed; `None` if nothing did.
+    ///
+    /// # Errors
+    /// The files cannot be read, or the store not be written.
+    pub fn end(&self, batch: BatchId) -> FilesResult<Option<BatchChanges>> {
+        let mut state = self.state();
+        let Some(open) = state.batches.remove(&batch.0) else { return Ok(None) };
+        let OpenBatch { calls, before, named, others, log_from } = open;
+        let mut after = BTreeMap::new();
+        let all = before.as_ref().filter(|before| !before.is_beyond);
+        if let Some(before) = all {
+            let now = self.look_at_all(&mut state)?;
+            after = differing(before, &now);
+        }
+        for path in named.keys() {
+            let now = self.scanner().look(path)?.unwrap_or_default();
+            after.insert(path.clone(), now);
+        }
+        let elsewhere = self.workspace.log.read(log_from);
+        let claims: BTreeMap<_, _> = elsewhere.claims(&self.session).map(|claim| (&claim.path, &claim.after)).collect();
+        let mut changes = Vec::new();
+        for (path, after) in after {
+            if claims.get(&path).is_some_and(|claimed| **claimed == after) {
+                continue;
+            }
+            let known = claims.get(&path).map(|state| (*state).clone()).or_else(|| others.get(&path).cloned());
+            let known = known.or_else(|| named.get(&path).cloned());
+            let before = known.unwrap_or_else(|| all.map(|before| before.state(&path)).unwrap_or_default());
+            if before != after {
+                changes.push(FileChange { path, by: ChangedBy::Calls, before, after });
+            }
+        }
+        for open in state.batches.values_mut() {
+            open.others.extend(changes.iter().map(|change| (change.path.clone(), change.after.clone())));
+        }
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let is_partial = before.as_ref().is_some_and(|before| before.is_beyond);
+        Ok(Some(BatchChanges { calls, changes, before, named, is_partial }))
+    }
+
+    /// The data of the entry `offshoot.files` that says so. `expected` are the files at the entry below which it comes: what
+    /// differed before the calls ran was changed by somebody else.
+    ///
+    /// # Errors
+    /// The store or the log cannot be written.
+    pub fn compose(&self, batch: BatchChanges, expected: &BTreeMap<RelPath, FileState>) -> FilesResult<String> {
+        let BatchChanges { calls, changes, before, named, is_partial } = batch;
+        let was = |path: &RelPath| match (named.get(path), &before) {
+            (Some(state), _) => Some(state.clone()),
+            (None, Some(before)) if !before.is_beyond => Some(before.state(path)),
+            (None, _) => None,
+        };
+        let foreign = expected.iter().filter_map(|(path, expected)| {
+            let was = was(path).filter(|was| was != expected)?;
+            Some(FileChange { path: path.clone(), by: ChangedBy::Foreign, before: expected.clone(), after: was })
+        });
+        let claims = changes.iter().take(MOST_CLAIMS);
+        let claims = claims.map(|change| ClaimedChange { path: change.path.clone(), after: change.after.clone() });
+        let claims: Vec<_> = claims.collect();
+        let all: Vec<FileChange> = foreign.chain(changes).collect();
+        let mut set = ChangeSet::new(calls, all);
+        set.head = self.workspace.head();
+        set.is_partial = is_partial;
+        let data = set.into_data(&self.workspace.store, self.workspace.limits.changes)?;
+        let digest = ChangeSet::read(&data)?.digest()?;
+        self.workspace.log.append(&LogLine::Recorded { digest, session: self.session.clone(), claims })?;
+        Ok(data)
+    }
+
+    /// The entry whose files are known.
+    #[must_use]
+    pub fn known_at(&self) -> Option<String> {
+        self.state().known.as_ref().map(|(entry, _)| entry.clone())
+    }
+
+    /// The files at an entry, from the data of the entries that record files: those since the known one, if the path has it, or
+    /// all of the path.
+    #[must_use]
+    pub fn expected(&self, is_since_known: bool, datas: &[String]) -> BTreeMap<RelPath, FileState> {
+        let known = self.state().known.as_ref().map(|(_, files)| files.clone());
+        let mut files = known.filter(|_| is_since_known).unwrap_or_default();
+        files.extend(fold(self.workspace.way(&[], datas).way.down));
+        files
+    }
+
+    /// The entry with this data is in the session: the files are as there.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub fn recorded(&self, entry: &str, data: &str, mut expected: BTreeMap<RelPath, FileState>) -> FilesResult<()> {
+        let changes = ChangeSet::read(data)?.all(&self.workspace.store)?;
+        expected.extend(fold([changes]));
+        self.state().known = Some((entry.to_owned(), expected));
+        self.workspace.set_position(&self.session, entry)
+    }
+}
+
+/// What differs between two moments, with what is there at the second.
+fn differing(before: &Snapshot, now: &Snapshot) -> BTreeMap<RelPath, FileState> {
+    let mut differing = BTreeMap::new();
+    let (mut old, mut new) = (before.files.iter().peekable(), now.files.iter().peekable());
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return differing,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(one), Some(other)) => one.path.cmp(&other.path),
+        };
+        let (gone, come) = match order {
+            std::cmp::Ordering::Less => (old.next(), None),
+            std::cmp::Ordering::Equal => (old.next(), new.next()),
+            std::cmp::Ordering::Greater => (None, new.next()),
+        };
+        match (gone, come) {
+            (Some(gone), Some(come)) if gone.state == come.state => {}
+            (_, Some(come)) => drop(differing.insert(come.path.clone(), come.state.clone())),
+            (Some(gone), None) => drop(differing.insert(gone.path.clone(), FileState::Absent)),
+            (None, None) => {}
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! All files of a workspace that are covered, with what each holds. A file is read again only if its stamp changed.
+//!
+//! Owns which files are left out: what git's rules and `.offshootignore` name, folders of git, files of keys.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use offshoot_session::clock::Millis;
+use offshoot_session::medium::Stamp;
+use offshoot_session::path_words::path_words;
+
+use crate::error::{FilesResult, io_error};
+use crate::folder::{Folder, SCRATCH};
+use crate::limits::FileLimits;
+use crate::rel_path::RelPath;
+use crate::state::FileState;
+use crate::store::ContentStore;
+
+/// A file with rules of a workspace's own.
+const OWN_RULES: &str = ".offshootignore";
+/// `ignore` reads these whole. A larger one, or one that is not a regular file, might never end.
+const RULES: [&str; 3] = [".gitignore", OWN_RULES, ".git/info/exclude"];
+const LONGEST_RULES: u64 = 1 << 20;
+
+/// Files of this kind are kept out of the store, whatever is in them.
+const KEY_NAMES: [&str; 10] = [
+    ".env",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    "auth.json",
+    "credentials",
+    "id_rsa",
+    "id_ed25519",
+    "id_ecdsa",
+];
+const KEY_ENDS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".keystore"];
+
+/// Why a file of keys is not covered.
+const KEYS: &str = "files of this name hold keys";
+
+/// A file as it was seen last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SeenFile {
+    pub(crate) path: RelPath,
+    pub(crate) stamp: Stamp,
+    pub(crate) mode: u32,
+    /// Whether every later change changes the stamp.
+    pub(crate) is_settled: bool,
+    pub(crate) state: FileState,
+}
+
+/// The files of a workspace at one moment, sorted by path.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) files: Vec<SeenFile>,
+    /// There are too many files, or too many bytes: only those that tools name are covered.
+    pub(crate) is_beyond: bool,
+    /// How many files were read for it.
+    pub(crate) read: usize,
+}
+
+impl Snapshot {
+    pub(crate) fn state(&self, path: &RelPath) -> FileState {
+        self.files
+            .binary_search_by(|file| file.path.cmp(path))
+            .map_or(FileState::Absent, |at| self.files.get(at).map_or(FileState::Absent, |file| file.state.clone()))
+    }
+}
+
+/// What a scan works with.
+#[derive(Debug)]
+pub(crate) struct Scanner<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) store: &'a ContentStore,
+    pub(crate) limits: &'a FileLimits,
+    /// Folders below the workspace that are never looked at, such as the data of offshoot.
+    pub(crate) never: &'a [PathBuf],
+}
+
+/// A file that was met on the way.
+struct MetFile {
+    path: RelPath,
+    stamp: Stamp,
+    mode: u32,
+}
+
+/// Whether a file of this name holds keys.
+#[must_use]
+pub(crate) fn is_key_file(path: &RelPath) -> bool {
+    let name = path.as_str().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    KEY_NAMES.contains(&name.as_str()) || KEY_ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with(".env.")
+}
+
+fn has_sound_rules(folder: &Path) -> bool {
+    RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
+        Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= LONGEST_RULES),
+        Err(_) => true,
+    })
+}
+
+impl Scanner<'_> {
+    /// Looks at every file. What is new is stored.
+    pub(crate) fn scan(&self, before: &Snapshot, now: Millis) -> FilesResult<Snapshot> {
+        let Some(met) = self.walk() else { return Ok(Snapshot { is_beyond: true, ..Snapshot::default() }) };
+        let mut known = before.files.iter().peekable();
+        let mut snapshot = Snapshot { files: Vec::with_capacity(met.len()), is_beyond: false, read: 0 };
+        let mut bytes = 0;
+        for file in met {
+            while known.next_if(|seen| seen.path < file.path).is_some() {}
+            let seen = known.next_if(|seen| seen.path == file.path);
+            let same = seen.filter(|seen| seen.is_settled && seen.stamp == file.stamp && seen.mode == file.mode);
+            let state = match same {
+                Some(seen) => seen.state.clone(),
+                None => {
+                    snapshot.read += 1;
+                    bytes += file.stamp.length.min(self.limits.file);
+                    if bytes > self.limits.baseline {
+                        return Ok(Snapshot { is_beyond: true, ..Snapshot::default() });
+                    }
+                    let Some(state) = self.look(&file.path)? else { continue };
+                    state
+                }
+            };
+            let is_settled = file.stamp.is_settled(now);
+            snapshot.files.push(SeenFile { path: file.path, stamp: file.stamp, mode: file.mode, is_settled, state });
+        }
+        Ok(snapshot)
+    }
+
+    /// What a path holds now; a content is stored. `None` if nothing is there.
+    pub(crate) fn look(&self, path: &RelPath) -> FilesResult<Option<FileState>> {
+        if is_key_file(path) {
+            return Ok(Some(FileState::not_covered(KEYS)));
+        }
+        let whole = self.folder.path.join(path.to_path());
+        let found = self.folder.read(path).map_err(io_error("read", &whole))?;
+        if let Some(bytes) = &found.bytes {
+            self.store.put(bytes)?;
+        }
+        Ok(Some(found.state).filter(|state| *state != FileState::Absent))
+    }
+
+    /// Every file and link; `None` if there are too many.
+    fn walk(&self) -> Option<Vec<MetFile>> {
+        let root = self.folder.path.as_path();
+        let mut builder = WalkBuilder::new(root);
+        builder.hidden(false).ignore(false).follow_links(false).threads(2);
+        builder.require_git(root.ancestors().any(|folder| folder.join(".git").exists()));
+        builder.add_custom_ignore_filename(OWN_RULES);
+        if !root.ancestors().all(has_sound_rules) {
+            builder.git_ignore(false).git_exclude(false).parents(false);
+        }
+        let never = self.never.to_vec();
+        builder.filter_entry(move |entry| {
+            let is_folder = || entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_git = entry.file_name().to_str().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+            entry.depth() == 0
+                || (!is_git
+                    && !(is_folder()
+                        && (never.iter().any(|own| own == entry.path()) || !has_sound_rules(entry.path()))))
+        });
+        let (met, count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let most = self.limits.files;
+        builder.build_parallel().run(|| {
+            let mut own = MetFiles { files: Vec::new(), all: Arc::clone(&met) };
+            let count = Arc::clone(&count);
+            Box::new(move |entry| {
+                let Some(file) = entry.ok().and_then(|entry| met_file(root, &entry)) else {
+                    return WalkState::Continue;
+                };
+                own.files.push(file);
+                if count.fetch_add(1, Ordering::Relaxed) >= most { WalkState::Quit } else { WalkState::Continue }
+            })
+        });
+        let mut all = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
+        if all.len() > most {
+            return None;
+        }
+        all.sort_unstable_by(|one: &MetFile, other| one.path.cmp(&other.path));
+        Some(all)
+    }
+}
+
+/// The files that one thread has met; they come together when it ends.
+struct MetFiles {
+    files: Vec<MetFile>,
+    all: Arc<Mutex<Vec<MetFile>>>,
+}
+
+impl Drop for MetFiles {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.files);
+    }
+}
+
+fn met_file(root: &Path, entry: &DirEntry) -> Option<MetFile> {
+    use std::os::unix::fs::MetadataExt as _;
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        return None;
+    }
+    if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH)) {
+        return None;
+    }
+    let path = RelPath::try_from(path_words(entry.path().strip_prefix(root).ok()?.as_os_str())).ok()?;
+    let meta = entry.metadata().ok()?;
+    Some(MetFile { path, stamp: Stamp::of(&meta), mode: meta.mode() })
+}

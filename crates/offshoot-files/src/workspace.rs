@@ -1,0 +1,214 @@
+//! A folder whose files belong to the tree, with its part of the user's data: contents, log, journal. Opening it writes nothing.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use offshoot_session::medium::{make_private_folder, real_path, replace_file};
+use offshoot_session::path_words::path_words;
+
+use crate::changes::{ChangeSet, FileChange};
+use crate::content::ContentHash;
+use crate::error::{FilesResult, io_error};
+use crate::folder::Folder;
+use crate::head::read_head;
+use crate::limits::FileLimits;
+use crate::plan::{RestorePlan, plan};
+use crate::record_log::{LogLine, LogView, RecordLog};
+use crate::restore::{ReadyRestore, RestoreFor, RestorePlace, RestoreReport, journal_path};
+use crate::route::{FilesWay, route};
+use crate::store::ContentStore;
+
+/// A folder whose files belong to the tree.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(crate) folder: Folder,
+    /// Its part of the user's data.
+    data: PathBuf,
+    pub(crate) store: ContentStore,
+    pub(crate) log: RecordLog,
+    pub(crate) limits: FileLimits,
+}
+
+/// What the entries of a way say.
+#[derive(Debug, Clone, Default)]
+pub struct KnownWay {
+    /// The changes of those that this folder recorded.
+    pub way: FilesWay,
+    /// What git had checked out when they were recorded.
+    pub heads: BTreeSet<String>,
+    /// How many were recorded elsewhere: they have no power here.
+    pub foreign: usize,
+    /// How many could not be read.
+    pub unreadable: usize,
+}
+
+/// A restore that is ready. It is [finished](Workspace::finish) or [abandoned](Workspace::abandon).
+#[derive(Debug)]
+pub struct BegunRestore(ReadyRestore);
+
+impl Workspace {
+    /// The workspace of a folder; `data` is the folder of all workspaces.
+    ///
+    /// # Errors
+    /// The folder cannot be opened.
+    pub fn open(root: &Path, data: &Path, limits: FileLimits) -> FilesResult<Self> {
+        let cannot = || io_error("open", root);
+        let root = real_path(root).map_err(cannot())?;
+        let folder = Folder::open(&root, limits.file).map_err(cannot())?;
+        let name = ContentHash::of(path_words(root.as_os_str()).as_bytes());
+        let data = data.join(name.as_str().get(..32).unwrap_or_default());
+        // A manifest may be larger than a file.
+        let store = ContentStore::new(data.join("contents"), limits.file.max(64 << 20));
+        Ok(Self { folder, store, log: RecordLog::new(data.join("log")), data, limits })
+    }
+
+    /// The folder, without links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.folder.path
+    }
+
+    /// What git has checked out there; `None` outside of git.
+    #[must_use]
+    pub fn head(&self) -> Option<String> {
+        read_head(self.root())
+    }
+
+    /// Its part of the user's data.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The contents.
+    #[must_use]
+    pub fn store(&self) -> &ContentStore {
+        &self.store
+    }
+
+    /// Makes its part of the user's data, with the name of the folder for people.
+    pub(crate) fn make(&self) -> FilesResult<()> {
+        let name = self.data.join("folder");
+        if name.is_file() {
+            return Ok(());
+        }
+        let cannot = || io_error("write", &self.data);
+        make_private_folder(&self.data).map_err(cannot())?;
+        replace_file(&name, &path_words(self.root().as_os_str()), 0o600).map_err(cannot())
+    }
+
+    /// The changes of an entry, if this folder recorded it.
+    ///
+    /// # Errors
+    /// It is not what offshoot writes, or its contents are gone.
+    fn changes(&self, log: &LogView, data: &str) -> FilesResult<Option<(Option<String>, Vec<FileChange>)>> {
+        let set = ChangeSet::read(data)?;
+        match log.knows(&set.digest()?) {
+            true => Ok(Some((set.head.clone(), set.all(&self.store)?))),
+            false => Ok(None),
+        }
+    }
+
+    /// The changes of entries on the way up from one, the last one first, and of those down to another.
+    #[must_use]
+    pub fn way(&self, up: &[String], down: &[String]) -> KnownWay {
+        let mut known = KnownWay::default();
+        if up.is_empty() && down.is_empty() {
+            return known;
+        }
+        let log = self.log.read(0);
+        let mut read = |datas: &[String]| {
+            let mut sets = Vec::new();
+            for data in datas {
+                match self.changes(&log, data) {
+                    Ok(Some((head, changes))) => {
+                        known.heads.extend(head);
+                        sets.push(changes);
+                    }
+                    Ok(None) => known.foreign += 1,
+                    Err(_) => known.unreadable += 1,
+                }
+            }
+            sets
+        };
+        let (up, down) = (read(up), read(down));
+        known.way = FilesWay { up, down };
+        known
+    }
+
+    /// The entry of a session at which the files are, as far as that is known.
+    #[must_use]
+    pub fn position(&self, session: &str) -> Option<String> {
+        self.log.read(0).position(session).map(str::to_owned)
+    }
+
+    /// Remembers where the files are.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub fn set_position(&self, session: &str, entry: &str) -> FilesResult<()> {
+        self.log.append(&LogLine::At { session: session.to_owned(), entry: entry.to_owned() })
+    }
+
+    /// What a restore would do. Writes nothing.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn plan(&self, way: FilesWay) -> FilesResult<RestorePlan> {
+        plan(&self.folder, &self.store, route(way))
+    }
+
+    fn restores<'a>(&'a self, journal: &'a Path) -> RestorePlace<'a> {
+        RestorePlace { folder: &self.folder, store: &self.store, journal }
+    }
+
+    /// Makes a restore ready: from now on it can be done whole. Nothing of the person's has changed yet.
+    ///
+    /// # Errors
+    /// The disk is full, the folder cannot be written, or a file has just been changed: then nothing is left.
+    pub fn begin(&self, plan: RestorePlan, of: RestoreFor) -> FilesResult<BegunRestore> {
+        self.make()?;
+        self.restores(&journal_path(&self.data)).begin(plan, of).map(BegunRestore)
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// The journal cannot be written: the next program completes it.
+    pub fn finish(&self, begun: BegunRestore) -> FilesResult<RestoreReport> {
+        let of = begun.0.of().clone();
+        let report = self.restores(&journal_path(&self.data)).finish(begun.0)?;
+        self.set_position(&of.session, &of.entry)?;
+        Ok(report)
+    }
+
+    /// Takes it back.
+    ///
+    /// # Errors
+    /// What was made ready cannot be removed.
+    pub fn abandon(&self, begun: BegunRestore) -> FilesResult<()> {
+        self.restores(&journal_path(&self.data)).abandon(begun.0)
+    }
+
+    /// Whether a program that was killed may have left half a restore.
+    #[must_use]
+    pub fn has_rest(&self) -> bool {
+        journal_path(&self.data).exists()
+    }
+
+    /// Completes or takes back what a killed program has left. `has_moved` says whether the session has moved for it. Returns the restore,
+    /// and what it did if it was completed.
+    ///
+    /// # Errors
+    /// The journal or a file cannot be read or written.
+    pub fn recover(
+        &self,
+        has_moved: impl FnOnce(&RestoreFor) -> bool,
+    ) -> FilesResult<Option<(RestoreFor, Option<RestoreReport>)>> {
+        let found = self.restores(&journal_path(&self.data)).recover(has_moved)?;
+        if let Some((of, Some(_))) = &found {
+            self.set_position(&of.session, &of.entry)?;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,80 @@
+//! The files of an edit and of a command, and the way back and forth.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::bench::{Bench, copy_of};
+
+#[test]
+fn an_edit_and_a_command_are_undone_and_done_again() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "one\n");
+    bench.write("sub/b.txt", "b\n");
+    let before = copy_of(&bench.root());
+    let start = bench.leaf;
+    let edited = bench.edit("a.txt", "two\n");
+    let ran = bench.bash(|root| {
+        fs::remove_file(root.join("sub/b.txt")).unwrap();
+        fs::remove_dir(root.join("sub")).unwrap();
+        fs::write(root.join("new.txt"), "new\n").unwrap();
+        symlink("a.txt", root.join("link")).unwrap();
+    });
+    bench.mode("new.txt", 0o644);
+    let after = copy_of(&bench.root());
+    let report = bench.restore(edited);
+    assert_eq!((bench.read("a.txt").as_str(), bench.read("sub/b.txt").as_str()), ("two\n", "b\n"));
+    assert_eq!((report.written.len(), report.removed.len(), report.conflicts.len()), (1, 2, 0), "{report:?}");
+    bench.restore(start);
+    assert_eq!(copy_of(&bench.root()), before);
+    bench.restore(ran);
+    assert_eq!(copy_of(&bench.root()), after);
+}
+
+#[test]
+fn modes_and_folders_in_the_place_of_files_come_back() {
+    let mut bench = Bench::new();
+    bench.write("a", "file\n");
+    bench.mode("a", 0o755);
+    let (before, start) = (copy_of(&bench.root()), bench.leaf);
+    let ran = bench.bash(|root| {
+        fs::remove_file(root.join("a")).unwrap();
+        fs::create_dir(root.join("a")).unwrap();
+        fs::write(root.join("a/b"), "inside\n").unwrap();
+    });
+    let after = copy_of(&bench.root());
+    bench.restore(start);
+    assert_eq!(copy_of(&bench.root()), before);
+    bench.restore(ran);
+    assert_eq!(copy_of(&bench.root()), after);
+}
+
+#[test]
+fn what_somebody_else_wrote_is_merged_or_stays_with_ours_beside_it() {
+    let mut bench = Bench::new();
+    bench.write("merged", "1\n2\n3\n4\n5\n");
+    bench.write("clash", "x\n");
+    let start = bench.leaf;
+    bench.bash(|root| {
+        fs::write(root.join("merged"), "one\n2\n3\n4\n5\n").unwrap();
+        fs::write(root.join("clash"), "y\n").unwrap();
+    });
+    bench.write("merged", "one\n2\n3\n4\nfive\n");
+    bench.write("clash", "z\n");
+    let report = bench.restore(start);
+    assert_eq!(bench.read("merged"), "1\n2\n3\n4\nfive\n");
+    assert_eq!((bench.read("clash").as_str(), bench.read("clash.offshoot-00000000").as_str()), ("z\n", "x\n"));
+    assert_eq!((report.merged.len(), report.conflicts.len()), (1, 1), "{report:?}");
+    assert_eq!(bench.names(), ["clash", "clash.offshoot-00000000", "merged"]);
+}
+
+#[test]
+fn a_foreign_change_between_two_calls_survives_the_way_back_before_both() {
+    let mut bench = Bench::new();
+    bench.write("f", "1\n2\n3\n4\n5\n6\n7\n");
+    let start = bench.leaf;
+    bench.edit("f", "one\n2\n3\n4\n5\n6\n7\n");
+    bench.write("f", "one\n2\n3\nFOUR\n5\n6\n7\n");
+    bench.edit("f", "one\n2\n3\nFOUR\n5\n6\nseven\n");
+    bench.restore(start);
+    assert_eq!(bench.read("f"), "1\n2\n3\nFOUR\n5\n6\n7\n");
+}

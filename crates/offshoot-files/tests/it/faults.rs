@@ -1,0 +1,215 @@
+//! What must not happen to anybody's bytes: full disks, read-only folders, links, FIFOs, large files, forged entries, two sessions.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
+
+use offshoot_files::{
+    ChangeSet, ChangedBy, ChangingCall, FileChange, FileLimits, FileState, FilesWay, RelPath, Workspace,
+};
+
+use super::bench::{Bench, call, copy_of};
+
+fn path(text: &str) -> RelPath {
+    RelPath::try_from(text.to_owned()).unwrap()
+}
+
+#[test]
+fn an_entry_that_this_folder_did_not_record_has_no_power() {
+    let mut bench = Bench::new();
+    bench.write("secret", "mine\n");
+    bench.bash(|root| fs::write(root.join("other"), "x\n").unwrap());
+    let hash = match bench.fold(bench.leaf).remove(&path("other")).unwrap() {
+        FileState::File { hash, .. } => hash,
+        state => panic!("{state:?}"),
+    };
+    let change = |name: &str| FileChange {
+        path: path(name),
+        by: ChangedBy::Calls,
+        before: FileState::Absent,
+        after: FileState::File { hash: hash.clone(), mode: 0o644 },
+    };
+    let calls = vec![ChangingCall { id: "c".to_owned(), name: "bash".to_owned() }];
+    let forged = serde_json::to_string(&ChangeSet::new(calls, vec![change("secret"), change("planted")])).unwrap();
+    let known = bench.recorder.workspace().way(&[], &[forged.clone()]);
+    assert_eq!((known.foreign, known.way.down.len()), (1, 0));
+    // A path that leads elsewhere is no path at all.
+    let leads_out = forged.replace("planted", "../../.bashrc");
+    assert_eq!(bench.recorder.workspace().way(&[], &[leads_out]).unreadable, 1);
+    // Nor does a genuine entry of another folder count here.
+    let other = Bench::new();
+    let genuine = bench.nodes.last().unwrap().data.clone().unwrap();
+    assert_eq!(other.recorder.workspace().way(&[], &[genuine]).foreign, 1);
+}
+
+#[test]
+fn nothing_is_written_through_a_link_out_of_the_folder() {
+    let mut bench = Bench::new();
+    let outside = bench.dir.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    bench.write("d/f", "one\n");
+    let start = bench.leaf;
+    bench.edit("d/f", "two\n");
+    fs::remove_dir_all(bench.root().join("d")).unwrap();
+    symlink(&outside, bench.root().join("d")).unwrap();
+    let report = bench.restore(start);
+    assert_eq!(report.written.len(), 0, "{report:?}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    // A link at the place of the file stays, and what it leads to.
+    let target = outside.join("target");
+    fs::write(&target, "theirs\n").unwrap();
+    bench.write("g", "one\n");
+    let start = bench.leaf;
+    bench.edit("g", "two\n");
+    fs::remove_file(bench.root().join("g")).unwrap();
+    symlink(&target, bench.root().join("g")).unwrap();
+    let report = bench.restore(start);
+    assert_eq!((report.conflicts.len(), fs::read_to_string(&target).unwrap().as_str()), (1, "theirs\n"), "{report:?}");
+}
+
+#[test]
+fn a_fifo_and_a_file_that_is_too_large_are_not_covered_and_stay() {
+    let mut bench = Bench::with(FileLimits { file: 1000, ..FileLimits::default() });
+    bench.write("f", "one\n");
+    let start = bench.leaf;
+    bench.bash(|root| {
+        assert!(Command::new("mkfifo").arg(root.join("fifo")).status().unwrap().success());
+        fs::File::create(root.join("huge")).unwrap().set_len(10 << 30).unwrap();
+        fs::write(root.join("f"), "two\n").unwrap();
+    });
+    let report = bench.restore(start);
+    assert_eq!((report.written.len(), report.removed.len()), (1, 0), "{report:?}");
+    assert_eq!(bench.read("f"), "one\n");
+    assert!(bench.root().join("fifo").exists() && bench.root().join("huge").exists());
+}
+
+#[test]
+fn a_restore_that_cannot_be_done_whole_changes_nothing() {
+    let mut bench = Bench::new();
+    bench.write("a", "one\n");
+    bench.write("locked/b", "one\n");
+    let start = bench.leaf;
+    bench.bash(|root| {
+        fs::write(root.join("a"), "two\n").unwrap();
+        fs::write(root.join("locked/b"), "two\n").unwrap();
+    });
+    let before = copy_of(&bench.root());
+    let plan = bench.plan(start);
+    // Somebody changes a file between the plan and the restore.
+    bench.write("a", "three\n");
+    let of = bench.of(start);
+    assert!(bench.recorder.workspace().begin(plan.clone(), of.clone()).is_err());
+    assert_eq!(bench.read("a"), "three\n");
+    bench.write("a", "two\n");
+    // A content is gone from the store.
+    let contents = bench.recorder.workspace().data().join("contents");
+    let plan = bench.plan(start);
+    fs::rename(&contents, contents.with_extension("away")).unwrap();
+    assert!(bench.recorder.workspace().begin(plan.clone(), of.clone()).is_err());
+    assert_eq!(copy_of(&bench.root()), before, "nothing is left under a scratch name");
+    fs::remove_dir_all(&contents).unwrap();
+    fs::rename(contents.with_extension("away"), &contents).unwrap();
+    assert!(!bench.recorder.workspace().has_rest());
+    bench.restore(start);
+    assert_eq!(bench.read("a"), "one\n");
+}
+
+#[test]
+fn a_restore_that_was_begun_and_killed_is_taken_back_or_completed() {
+    for has_moved in [false, true] {
+        let mut bench = Bench::new();
+        bench.write("a", "one\n");
+        let start = bench.leaf;
+        bench.edit("a", "two\n");
+        let before = copy_of(&bench.root());
+        let of = offshoot_files::RestoreFor { moves_from: Some("leaf".to_owned()), ..bench.of(start) };
+        let begun = bench.recorder.workspace().begin(bench.plan(start), of).unwrap();
+        assert_ne!(copy_of(&bench.root()), before, "the new file is ready under a scratch name");
+        // Another program restores nothing meanwhile, and does not think that it was killed.
+        let second = Workspace::open(&bench.root(), &bench.dir.path().join("data"), FileLimits::default()).unwrap();
+        assert!(second.recover(|_| true).unwrap().is_none());
+        assert!(second.begin(bench.plan(start), bench.of(start)).is_err());
+        // Its lock goes with its process.
+        drop(begun);
+        let recovered = second.recover(|of| of.moves_from.as_deref() == Some("leaf") && has_moved).unwrap().unwrap();
+        assert_eq!(recovered.1.is_some(), has_moved);
+        assert_eq!(bench.read("a"), if has_moved { "one\n" } else { "two\n" });
+        assert_eq!(bench.names(), ["a"]);
+        assert!(!second.has_rest());
+    }
+}
+
+#[test]
+fn what_another_session_changed_during_a_call_is_not_this_ones() {
+    let mut bench = Bench::new();
+    bench.write("a", "a\n");
+    let mut other = Bench::new();
+    other.recorder = Bench::recorder(bench.dir.path(), "t", FileLimits::default());
+    let batch = bench.recorder.begin();
+    bench.recorder.before_any_change(batch, call("bash")).unwrap();
+    // Both work in one folder.
+    let theirs = other.recorder.begin();
+    let file = bench.root().join("theirs");
+    other.recorder.before_change_of(theirs, call("edit"), &file).unwrap();
+    fs::write(&file, "theirs\n").unwrap();
+    let changes = other.recorder.end(theirs).unwrap().unwrap();
+    other.recorder.compose(changes, &Default::default()).unwrap();
+    bench.write("a", "ours\n");
+    bench.record(batch);
+    bench.restore(0);
+    assert_eq!((bench.read("a").as_str(), bench.read("theirs").as_str()), ("a\n", "theirs\n"));
+}
+
+#[test]
+fn files_of_keys_and_ignored_folders_are_not_stored() {
+    let mut bench = Bench::new();
+    bench.write(".gitignore", "target/\n");
+    bench.write(".offshootignore", "private/\n");
+    for name in ["target/x", "private/y", ".env", "server.pem", ".git/config"] {
+        bench.write(name, "kept to myself\n");
+    }
+    bench.bash(|root| fs::write(root.join("f"), "x\n").unwrap());
+    let texts: Vec<_> = bench.recorder.workspace().store().size().contents.to_string().chars().collect();
+    // The two files with rules, and `f`.
+    assert_eq!(texts, ['3']);
+}
+
+#[test]
+fn beyond_its_bounds_a_folder_is_covered_where_tools_name_files() {
+    let mut bench = Bench::with(FileLimits { files: 3, ..FileLimits::default() });
+    for name in ["1", "2", "3", "4", "5"] {
+        bench.write(name, "x\n");
+    }
+    let start = bench.leaf;
+    bench.edit("1", "y\n");
+    bench.bash(|root| fs::write(root.join("2"), "y\n").unwrap());
+    bench.restore(start);
+    assert_eq!((bench.read("1").as_str(), bench.read("2").as_str()), ("x\n", "y\n"));
+}
+
+#[test]
+fn a_folder_that_is_gone_or_read_only_is_an_error_and_no_loss() {
+    let mut bench = Bench::new();
+    bench.write("d/a", "one\n");
+    let start = bench.leaf;
+    bench.edit("d/a", "two\n");
+    let plan = bench.plan(start);
+    fs::rename(bench.root(), bench.dir.path().join("elsewhere")).unwrap();
+    assert!(Workspace::open(&bench.root(), &bench.dir.path().join("data"), FileLimits::default()).is_err());
+    fs::rename(bench.dir.path().join("elsewhere"), bench.root()).unwrap();
+    fs::set_permissions(bench.root().join("d"), fs::Permissions::from_mode(0o555)).unwrap();
+    let begun = bench.recorder.workspace().begin(plan, bench.of(start));
+    fs::set_permissions(bench.root().join("d"), fs::Permissions::from_mode(0o755)).unwrap();
+    // Root may write there all the same.
+    if let Ok(begun) = begun {
+        bench.recorder.workspace().abandon(begun).unwrap();
+    }
+    assert_eq!((bench.read("d/a").as_str(), bench.names().len()), ("two\n", 1));
+}
+
+#[test]
+fn an_empty_way_reads_nothing() {
+    let bench = Bench::new();
+    assert!(bench.recorder.workspace().plan(FilesWay::default()).unwrap().is_empty());
+    assert!(!bench.recorder.workspace().data().exists(), "nothing is made before the first change");
+}

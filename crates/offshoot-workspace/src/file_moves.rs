@@ -1,0 +1,293 @@
+//! What operations share that bring back the files of an entry: the plan, its steps beside the session's move, and the words.
+//!
+//! Files are those below the working directory, as far as this folder recorded them.
+
+use std::sync::Arc;
+
+use offshoot_agent::file_entries::files_between;
+use offshoot_files::{BegunRestore, FileState, FilesError, RestoreFor, RestorePlan, RestoreReport, Workspace};
+use offshoot_session::entry::Source as _;
+use offshoot_session::json::{Object, quote};
+use offshoot_session::path_words::{path_of_words, path_words};
+use offshoot_session::session::{Session, SpillPolicy};
+use offshoot_session::text::{counted, one_line};
+use offshoot_session::tree::NodeIx;
+
+use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::place::Place;
+use crate::words::{Line, Note, Role, Words};
+
+/// How many paths are listed by name.
+const LISTED: usize = 20;
+
+/// What bringing back the files of an entry would do.
+#[derive(Debug)]
+pub(crate) struct FileMove {
+    workspace: Arc<Workspace>,
+    pub(crate) plan: RestorePlan,
+    /// The entry, and the leaf before.
+    entry: String,
+    leaf: Option<String>,
+    /// How many entries of the way this folder did not record.
+    foreign: usize,
+    unreadable: usize,
+    /// A commit that was checked out when files were recorded, where another one is now.
+    other_head: Option<String>,
+}
+
+/// What it did, or would do.
+#[derive(Debug)]
+pub(crate) struct FileMoveOutcome {
+    pub(crate) plan: RestorePlan,
+    pub(crate) report: Option<RestoreReport>,
+    foreign: usize,
+    unreadable: usize,
+    other_head: Option<String>,
+}
+
+pub(crate) fn files_failure(error: FilesError) -> Failure {
+    let kind = match &error {
+        FilesError::Locked => FailureKind::Conflict,
+        FilesError::Io { .. } | FilesError::Missing(_) | FilesError::Malformed(_) | FilesError::Beyond(_) => {
+            FailureKind::Failed
+        }
+    };
+    let causes = std::error::Error::source(&error).map(ToString::to_string).into_iter().collect();
+    Failure::Refused { kind, why: error.to_string(), causes, hints: Vec::new() }
+}
+
+/// The workspace of the working directory. What a killed program has left of a restore is completed or taken back first.
+///
+/// # Errors
+/// Files are not recorded, or the folder cannot be opened.
+pub(crate) fn workspace(place: &Place) -> Result<Workspace> {
+    let Some((data, limits)) = place.files() else {
+        let hint = Hint::Text("set OFFSHOOT_HOME to a folder for them".to_owned());
+        return Err(Failure::refused(FailureKind::Failed, "there is no folder to keep files in").hint(hint));
+    };
+    let workspace = Workspace::open(place.cwd(), data, limits).map_err(files_failure)?;
+    recover(place, &workspace)?;
+    Ok(workspace)
+}
+
+/// Completes or takes back what a killed program has left of a restore.
+fn recover(place: &Place, workspace: &Workspace) -> Result<()> {
+    if !workspace.has_rest() {
+        return Ok(());
+    }
+    let found = workspace.recover(|of| has_moved(place, of)).map_err(files_failure)?;
+    let told = match found {
+        Some((of, Some(_))) => {
+            format!("a restore of files to {} was interrupted, and is completed now", short(&of.entry))
+        }
+        Some((of, None)) => format!("a restore of files to {} was interrupted, and changed nothing", short(&of.entry)),
+        None => return Ok(()),
+    };
+    place.tell(Note::Warning(told));
+    Ok(())
+}
+
+/// Whether a session has moved for a restore: then its leaf is no longer below the one before.
+fn has_moved(place: &Place, of: &RestoreFor) -> bool {
+    let (Some(file), Some(before)) = (&of.file, &of.moves_from) else { return false };
+    let Ok(session) = place.open_file(&path_of_words(file), SpillPolicy::Temporary) else { return false };
+    let tree = session.tree();
+    let is_before = |ix: NodeIx| tree.node(ix).id().is_some_and(|id| id.as_str() == before);
+    session.leaf().is_some_and(|leaf| !tree.ancestors(leaf).any(is_before))
+}
+
+fn short(entry: &str) -> String {
+    one_line(entry, 8)
+}
+
+/// The entry at which the files are, as far as that is known.
+pub(crate) fn files_at(workspace: &Workspace, session: &Session) -> Option<NodeIx> {
+    let known = workspace.position(session.id()).and_then(|entry| session.find(&entry).ok());
+    known.or_else(|| session.leaf())
+}
+
+impl FileMove {
+    /// Plans; writes nothing but what a killed program has left.
+    pub(crate) fn plan(place: &Place, session: &Session, target: NodeIx) -> Result<Self> {
+        let workspace = workspace(place)?;
+        let (up, down) = files_between(session, files_at(&workspace, session), Some(target));
+        let known = workspace.way(&up, &down);
+        let now = workspace.head();
+        let other_head = known.heads.iter().find(|head| Some(*head) != now.as_ref()).cloned();
+        let plan = workspace.plan(known.way).map_err(files_failure)?;
+        let id = |ix: Option<NodeIx>| ix.and_then(|ix| session.tree().node(ix).id()).map(ToString::to_string);
+        Ok(Self {
+            workspace: Arc::new(workspace),
+            plan,
+            entry: id(Some(target)).unwrap_or_default(),
+            leaf: id(session.leaf()),
+            foreign: known.foreign,
+            unreadable: known.unreadable,
+            other_head,
+        })
+    }
+
+    /// Brings the files, and moves the session in between: both happen, or neither.
+    pub(crate) fn run<T>(
+        &self,
+        session: &mut Session,
+        moves: impl FnOnce(&mut Session) -> Result<T>,
+    ) -> Result<(T, RestoreReport)> {
+        let begun = self.begin(session, true)?;
+        match moves(session) {
+            Ok(moved) => Ok((moved, self.workspace.finish(begun).map_err(files_failure)?)),
+            Err(failure) => {
+                self.workspace.abandon(begun).map_err(files_failure)?;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Brings the files alone.
+    pub(crate) fn run_alone(&self, session: &Session) -> Result<RestoreReport> {
+        let begun = self.begin(session, false)?;
+        self.workspace.finish(begun).map_err(files_failure)
+    }
+
+    fn begin(&self, session: &Session, moves: bool) -> Result<BegunRestore> {
+        let of = RestoreFor {
+            session: session.id().to_owned(),
+            file: session.file().map(|file| path_words(file.as_os_str())),
+            entry: self.entry.clone(),
+            moves_from: moves.then(|| self.leaf.clone().unwrap_or_default()),
+        };
+        self.workspace.begin(self.plan.clone(), of).map_err(files_failure)
+    }
+
+    pub(crate) fn into_moved(self, report: Option<RestoreReport>) -> FileMoveOutcome {
+        let Self { plan, foreign, unreadable, other_head, .. } = self;
+        FileMoveOutcome { plan, report, foreign, unreadable, other_head }
+    }
+}
+
+fn list<'a>(paths: impl Iterator<Item = &'a str>) -> String {
+    let items: Vec<String> = paths.map(quote).collect();
+    format!("[{}]", items.join(","))
+}
+
+impl FileMoveOutcome {
+    /// `{"written", "removed", "merged", "conflicts", "left", "foreign"}`.
+    pub(crate) fn json(&self) -> String {
+        let (mut written, mut removed, mut merged, mut conflicts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut left: Vec<(&str, &str)> =
+            self.plan.left.iter().map(|left| (left.path.as_str(), left.why.as_str())).collect();
+        match &self.report {
+            Some(report) => {
+                written.extend(report.written.iter().map(offshoot_files::RelPath::as_str));
+                removed.extend(report.removed.iter().map(offshoot_files::RelPath::as_str));
+                merged.extend(report.merged.iter().map(offshoot_files::RelPath::as_str));
+                conflicts.extend(
+                    report
+                        .conflicts
+                        .iter()
+                        .map(|one| (one.path.as_str(), one.beside.as_ref().map(offshoot_files::RelPath::as_str))),
+                );
+                left = report.left.iter().map(|left| (left.path.as_str(), left.why.as_str())).collect();
+            }
+            None => {
+                for file in &self.plan.files {
+                    let paths = if file.target == FileState::Absent { &mut removed } else { &mut written };
+                    paths.push(file.path.as_str());
+                    if file.is_merged {
+                        merged.push(file.path.as_str());
+                    }
+                }
+                conflicts.extend(self.plan.conflicts.iter().map(|one| (one.path.as_str(), None)));
+            }
+        }
+        [&mut written, &mut removed, &mut merged].into_iter().for_each(|paths| paths.sort_unstable());
+        let conflicts: Vec<String> = conflicts
+            .into_iter()
+            .map(|(path, beside)| Object::new().str("path", path).str_or_null("beside", beside).finish())
+            .collect();
+        let left: Vec<String> =
+            left.into_iter().map(|(path, why)| Object::new().str("path", path).str("why", why).finish()).collect();
+        Object::new()
+            .raw("written", list(written.into_iter()))
+            .raw("removed", list(removed.into_iter()))
+            .raw("merged", list(merged.into_iter()))
+            .raw("conflicts", format!("[{}]", conflicts.join(",")))
+            .raw("left", format!("[{}]", left.join(",")))
+            .raw("foreign", self.foreign)
+            .finish()
+    }
+
+    /// What it did, or would do, line by line.
+    pub(crate) fn words(&self, words: &mut Words) {
+        let dim = |text: String| Line::of(Role::Dim, text);
+        if let Some(head) = &self.other_head {
+            let head = one_line(head, 12);
+            words.line(Line::of(
+                Role::Warning,
+                format!("some of these files were recorded with {head} checked out in git"),
+            ));
+        }
+        match &self.report {
+            Some(report) => {
+                let (written, removed) = (report.written.len(), report.removed.len());
+                words.line(dim(format!("{} written, {removed} removed", counted(written, "file", "files"))));
+                for conflict in report.conflicts.iter().take(LISTED) {
+                    let path = one_line(conflict.path.as_str(), 200);
+                    words.line(match &conflict.beside {
+                        Some(beside) => format!(
+                            "conflict: {path} was changed by somebody else and stays; the other content is in {}",
+                            one_line(beside.as_str(), 200)
+                        ),
+                        None => format!("conflict: {path} was changed by somebody else and stays"),
+                    });
+                }
+                report.left.iter().take(LISTED).for_each(|left| {
+                    words.line(format!(
+                        "not restored: {}: {}",
+                        one_line(left.path.as_str(), 200),
+                        one_line(&left.why, 200)
+                    ));
+                });
+            }
+            None => {
+                for file in self.plan.files.iter().take(LISTED) {
+                    let verb = match (&file.target, file.is_merged) {
+                        (FileState::Absent, _) => "would remove",
+                        (_, true) => "would merge",
+                        (_, false) => "would write",
+                    };
+                    words.line(dim(format!("{verb} {}", one_line(file.path.as_str(), 200))));
+                }
+                if let Some(more) = self.plan.files.len().checked_sub(LISTED).filter(|more| *more > 0) {
+                    words.line(dim(format!("and {more} more")));
+                }
+                for conflict in self.plan.conflicts.iter().take(LISTED) {
+                    words.line(format!(
+                        "conflict: {} was changed by somebody else and would stay",
+                        one_line(conflict.path.as_str(), 200)
+                    ));
+                }
+                for left in self.plan.left.iter().take(LISTED) {
+                    words.line(format!(
+                        "would not be restored: {}: {}",
+                        one_line(left.path.as_str(), 200),
+                        one_line(&left.why, 200)
+                    ));
+                }
+                if self.plan.is_empty() {
+                    words.line(dim("no file would change".to_owned()));
+                }
+            }
+        }
+        if self.foreign > 0 {
+            let count = counted(self.foreign, "entry", "entries");
+            words.line(format!(
+                "{count} recorded in another folder or by another program: their files stay as they are"
+            ));
+        }
+        if self.unreadable > 0 {
+            let count = counted(self.unreadable, "entry", "entries");
+            words.line(format!("{count} cannot be read: their files stay as they are"));
+        }
+    }
+}

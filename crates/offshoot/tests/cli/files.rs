@@ -1,0 +1,145 @@
+//! Files belong to the tree: what an agent changed is undone and done again with `switch --files`.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::{Value, json};
+
+use crate::agent::Talk;
+use crate::crashes::{fed, say};
+use crate::kernel::{can_inject, injected};
+
+fn edit(id: &str, path: &str, old: &str, new: &str) -> Reply {
+    Reply::call("edit", id, json!({"path": path, "edits": [{"oldText": old, "newText": new}]}))
+}
+
+fn bash(id: &str, command: &str) -> Reply {
+    Reply::call("bash", id, json!({"command": command}))
+}
+
+/// A session in which an edit and a command changed files, and the id of its prompt.
+fn session(talk: &Talk) -> String {
+    talk.world.write("a.txt", "one\n");
+    talk.world.write("gone.txt", "still here\n");
+    let said = talk.run(&["-p", "change it", "--approval", "auto"]);
+    assert!(said.contains("done"), "{said}");
+    talk.no_problems();
+    let lines = talk.lines();
+    let is_prompt = |line: &&Value| line["message"]["role"] == "user";
+    lines.iter().find(is_prompt).unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+fn talk() -> Talk {
+    Talk::new([
+        edit("c1", "a.txt", "one", "two"),
+        bash("c2", "rm gone.txt; mkdir -p sub; echo new > sub/new.txt; chmod 755 a.txt"),
+        Reply::text("done"),
+    ])
+}
+
+fn files(talk: &Talk) -> Vec<String> {
+    let read = |name: &str| std::fs::read_to_string(talk.world.work().join(name)).unwrap_or_else(|_| "-".to_owned());
+    ["a.txt", "gone.txt", "sub/new.txt"].map(read).into()
+}
+
+#[test]
+fn an_edit_and_a_command_go_back_and_forth_with_the_conversation() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let after = files(&talk);
+    assert_eq!(after, ["two\n", "-", "new\n"]);
+    let recorded: Vec<Value> = talk.lines().into_iter().filter(|line| line["customType"] == "offshoot.files").collect();
+    assert_eq!(recorded.len(), 2, "{recorded:?}");
+    assert_eq!(recorded[0]["data"]["calls"], json!([{"id": "c1", "name": "edit"}]));
+    assert_eq!(recorded[1]["data"]["count"], 3, "{recorded:?}");
+    let last = talk.lines().last().unwrap()["id"].as_str().unwrap().to_owned();
+    let shown = |arguments: &[&str]| talk.run(arguments).replace(&prompt[..4], "PROMPT");
+    insta::assert_snapshot!(shown(&["switch", "latest", &prompt, "--files", "--dry-run"]), @"
+    would go to PROMPT  change it
+    7 entries left behind
+    [N] tokens (3 messages, [N] system prompt and tools) · next prompt ≈ [COST]
+    would write a.txt
+    would write gone.txt
+    would remove sub/new.txt
+    ");
+    assert_eq!(files(&talk), after, "a dry run changes nothing");
+    insta::assert_snapshot!(shown(&["switch", "latest", &prompt, "--files"]), @"
+    now at PROMPT  change it
+    2 files written, 1 removed
+    ");
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
+    assert!(!talk.world.work().join("sub").exists(), "the folder came with its file, and goes with it");
+    insta::assert_snapshot!(talk.run(&["switch", "latest", &last, "--files", "--json"]), @r#"{"id":"[ID1]","to":"[ID2]","left":0,"files":{"written":["a.txt","sub/new.txt"],"removed":["gone.txt"],"merged":[],"conflicts":[],"left":[],"foreign":0}}"#);
+    assert_eq!(files(&talk), after);
+}
+
+#[test]
+fn without_the_option_files_stay_and_what_others_wrote_stays_with_it() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let after = files(&talk);
+    talk.run(&["switch", "latest", &prompt]);
+    assert_eq!(files(&talk), after);
+    talk.world.write("a.txt", "mine\n");
+    let said = talk.run(&["switch", "latest", &prompt, "--files"]);
+    assert!(said.contains("conflict: a.txt was changed by somebody else and stays"), "{said}");
+    assert_eq!(files(&talk), ["mine\n", "still here\n", "-"]);
+    let beside = format!("a.txt.offshoot-{}", &prompt[..8]);
+    assert_eq!(talk.world.read(&beside), "one\n");
+}
+
+/// A session from elsewhere names paths and contents, and none of it has power here.
+#[test]
+fn a_forged_entry_writes_nothing() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let file = talk.files().remove(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let forged = text.replace("\"sub/new.txt\"", "\"../../.bashrc\"").replace("\"gone.txt\"", "\"a.txt\"");
+    assert_ne!(forged, text);
+    std::fs::write(&file, forged).unwrap();
+    let before = talk.world.snapshot();
+    let said = talk.run(&["switch", "latest", &prompt, "--files"]);
+    assert!(said.contains("1 entry cannot be read") || said.contains("1 entry recorded"), "{said}");
+    let after = talk.world.snapshot();
+    let changed: Vec<_> =
+        after.iter().filter(|(path, _)| path.file_name().is_some_and(|name| name == ".bashrc")).collect();
+    assert!(changed.is_empty(), "{changed:?}");
+    assert_eq!(files(&talk)[1..], ["-", "new\n"], "{said} {}", before.len());
+}
+
+/// Killed at any system call that changes a name, the files and the conversation are both before or both after it at the next start.
+#[test]
+fn a_restore_that_is_killed_ends_whole_or_not_at_all() {
+    if !can_inject("restores that are killed at a system call") {
+        return;
+    }
+    let (mut before, mut after) = (0, 0);
+    for call in ["renameat2", "rename", "fdatasync", "unlinkat", "symlinkat"] {
+        for when in 1..=6 {
+            let talk = talk();
+            let prompt = session(&talk);
+            let changed = files(&talk);
+            let inner = talk.command(&["switch", "latest", &prompt, "--files"]);
+            let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
+            let is_killed = output.status.signal().is_some();
+            let said = talk.run(&["switch", "latest", &prompt, "--files", "--dry-run"]);
+            let has_moved = talk.run(&["context", "latest"]);
+            let has_moved = !has_moved.contains("done");
+            let found = files(&talk);
+            let what = format!("{call} {when}: {found:?} {said}");
+            match has_moved {
+                true => assert_eq!(found, ["one\n", "still here\n", "-"], "{what}"),
+                false => assert_eq!(found, changed, "{what}"),
+            }
+            let names = std::fs::read_dir(talk.world.work()).unwrap().map(|entry| entry.unwrap().file_name());
+            let rest: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".offshoot")).collect();
+            assert!(rest.is_empty(), "{what} {rest:?}");
+            if is_killed {
+                *(if has_moved { &mut after } else { &mut before }) += 1;
+            }
+        }
+    }
+    assert!(before > 0 && after > 0, "kills before and after the move: {before}, {after}");
+    say(&format!("restores: {before} killed before the move, {after} after it, 0 in between"));
+}
