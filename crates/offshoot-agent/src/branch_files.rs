@@ -14,6 +14,12 @@ use offshoot_session::tree::NodeIx;
 
 use crate::tool::{Replacement, change, edit_in_memory};
 
+/// The unified diff of two texts of a file.
+#[must_use]
+pub fn file_patch(path: &str, before: &str, after: &str) -> String {
+    change(path, before, after).patch
+}
+
 /// A file that a branch changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {

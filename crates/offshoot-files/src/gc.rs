@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::changes::{ChangeSet, FileChange};
 use crate::content::ContentHash;
 use crate::error::FilesResult;
+use crate::seen_file::seen_contents;
 use crate::store::StoreSize;
 use crate::workspace::Workspace;
 
@@ -42,6 +43,7 @@ impl Workspace {
     /// # Errors
     /// A content cannot be removed.
     pub fn collect(&self, reached: &ReachedContents, now: i64, how: Collection) -> FilesResult<CollectedFiles> {
+        let seen: BTreeSet<ContentHash> = seen_contents(&self.seen_path()).into_iter().collect();
         let mut all = self.store.list();
         all.sort_by_key(|(_, _, at)| *at);
         let mut collected = CollectedFiles::default();
@@ -51,7 +53,7 @@ impl Workspace {
             Collection::Remove => self.store.remove(hash),
         };
         for (hash, bytes, at) in all {
-            if reached.0.contains(&hash) || now.saturating_sub(at) < YOUNG {
+            if reached.0.contains(&hash) || seen.contains(&hash) || now.saturating_sub(at) < YOUNG {
                 kept.push((hash, bytes));
             } else {
                 remove(&hash)?;

@@ -15,6 +15,7 @@ mod folder;
 mod store;
 mod changes;
 mod scan;
+mod seen_file;
 mod record_log;
 mod route;
 mod plan;

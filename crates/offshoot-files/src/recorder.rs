@@ -14,6 +14,7 @@ use crate::record_log::{ClaimedChange, LogLine};
 use crate::rel_path::RelPath;
 use crate::route::fold;
 use crate::scan::{Scanner, Snapshot};
+use crate::seen_file::{read_seen, write_seen};
 use crate::state::FileState;
 use crate::workspace::Workspace;
 
@@ -161,12 +162,17 @@ impl Recorder {
     }
 
     fn look_at_all(&self, state: &mut RecorderState) -> FilesResult<Arc<Snapshot>> {
-        let before = state.seen.clone().unwrap_or_default();
+        let kept = self.workspace.seen_path();
+        let is_first = state.seen.is_none();
+        let before = state.seen.clone().unwrap_or_else(|| Arc::new(read_seen(&kept, &self.workspace.store)));
         let seen = match before.is_beyond {
             // It would be beyond the bounds again.
             true => before,
             false => Arc::new(self.scanner().scan(&before, self.clock.now())?),
         };
+        if is_first && seen.read > 0 {
+            write_seen(&kept, &seen);
+        }
         state.seen = Some(Arc::clone(&seen));
         Ok(seen)
     }

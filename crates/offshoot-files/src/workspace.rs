@@ -12,11 +12,16 @@ use crate::error::{FilesResult, io_error};
 use crate::folder::Folder;
 use crate::head::read_head;
 use crate::limits::FileLimits;
-use crate::plan::{RestorePlan, plan};
+use crate::plan::{PlannedFile, RestorePlan, plan};
 use crate::record_log::{LogLine, LogView, RecordLog};
+use crate::rel_path::RelPath;
 use crate::restore::{ReadyRestore, RestoreFor, RestorePlace, RestoreReport, journal_path};
 use crate::route::{FilesWay, route};
+use crate::state::FileState;
 use crate::store::ContentStore;
+
+/// A longer text is not compared.
+const LONGEST_TEXT: usize = 1 << 20;
 
 /// A folder whose files belong to the tree.
 #[derive(Debug)]
@@ -156,6 +161,40 @@ impl Workspace {
     /// A file cannot be read.
     pub fn plan(&self, way: FilesWay) -> FilesResult<RestorePlan> {
         plan(&self.folder, &self.store, route(way))
+    }
+
+    /// The file with the newest look at all files.
+    pub(crate) fn seen_path(&self) -> PathBuf {
+        self.data.join("seen")
+    }
+
+    /// What a path holds now.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn state_of(&self, path: &RelPath) -> FilesResult<FileState> {
+        let found = self.folder.read(path).map_err(io_error("read", &self.root().join(path.to_path())))?;
+        Ok(found.state)
+    }
+
+    /// The texts of a file before and after it would be written; `None` if one is no text, or is longer than a comparison takes.
+    #[must_use]
+    pub fn texts(&self, file: &PlannedFile) -> Option<(String, String)> {
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST_TEXT && !text.contains('\0'))
+        };
+        let before = match &file.current {
+            FileState::Absent => Vec::new(),
+            FileState::File { .. } => self.folder.read(&file.path).ok()?.bytes?,
+            FileState::Link { .. } | FileState::NotCovered { .. } => return None,
+        };
+        let after = match (&file.target, &file.merged) {
+            (_, Some(merged)) => merged.clone(),
+            (FileState::Absent, None) => Vec::new(),
+            (FileState::File { hash, .. }, None) => self.store.get(hash).ok()?,
+            (FileState::Link { .. } | FileState::NotCovered { .. }, None) => return None,
+        };
+        Some((text(before)?, text(after)?))
     }
 
     fn restores<'a>(&'a self, journal: &'a Path) -> RestorePlace<'a> {

@@ -22,7 +22,7 @@ const LISTED: usize = 20;
 
 /// What bringing back the files of an entry would do.
 #[derive(Debug)]
-pub(crate) struct FileMove {
+pub struct FileMove {
     workspace: Arc<Workspace>,
     pub(crate) plan: RestorePlan,
     /// The entry, and the leaf before.
@@ -37,7 +37,7 @@ pub(crate) struct FileMove {
 
 /// What it did, or would do.
 #[derive(Debug)]
-pub(crate) struct FileMoveOutcome {
+pub struct FileMoveOutcome {
     pub(crate) plan: RestorePlan,
     pub(crate) report: Option<RestoreReport>,
     foreign: usize,
@@ -68,6 +68,16 @@ pub(crate) fn workspace(place: &Place) -> Result<Workspace> {
     let workspace = Workspace::open(place.cwd(), data, limits).map_err(files_failure)?;
     recover(place, &workspace)?;
     Ok(workspace)
+}
+
+/// Completes or takes back what a killed program has left of a restore in the working directory, and tells the place of it.
+pub fn recover_files(place: &Place) {
+    let Some((data, limits)) = place.files() else { return };
+    // A folder that cannot be opened says so when its files are asked for.
+    let Ok(workspace) = Workspace::open(place.cwd(), data, limits) else { return };
+    if let Err(failure) = recover(place, &workspace) {
+        place.tell(Note::Warning(failure.on_one_line()));
+    }
 }
 
 /// Completes or takes back what a killed program has left of a restore.
@@ -102,15 +112,18 @@ fn short(entry: &str) -> String {
 
 /// The entry at which the files are, as far as that is known.
 pub(crate) fn files_at(workspace: &Workspace, session: &Session) -> Option<NodeIx> {
-    let known = workspace.position(session.id()).and_then(|entry| session.find(&entry).ok());
-    known.or_else(|| session.leaf())
+    match workspace.position(session.id()) {
+        // Before the first entry.
+        Some(entry) if entry.is_empty() => None,
+        known => known.and_then(|entry| session.find(&entry).ok()).or_else(|| session.leaf()),
+    }
 }
 
 impl FileMove {
-    /// Plans; writes nothing but what a killed program has left.
-    pub(crate) fn plan(place: &Place, session: &Session, target: NodeIx) -> Result<Self> {
+    /// Plans, to an entry or before the first one; writes nothing but what a killed program has left.
+    pub(crate) fn plan(place: &Place, session: &Session, target: Option<NodeIx>) -> Result<Self> {
         let workspace = workspace(place)?;
-        let (up, down) = files_between(session, files_at(&workspace, session), Some(target));
+        let (up, down) = files_between(session, files_at(&workspace, session), target);
         let known = workspace.way(&up, &down);
         let now = workspace.head();
         let other_head = known.heads.iter().find(|head| Some(*head) != now.as_ref()).cloned();
@@ -119,7 +132,7 @@ impl FileMove {
         Ok(Self {
             workspace: Arc::new(workspace),
             plan,
-            entry: id(Some(target)).unwrap_or_default(),
+            entry: id(target).unwrap_or_default(),
             leaf: id(session.leaf()),
             foreign: known.foreign,
             unreadable: known.unreadable,
@@ -157,6 +170,19 @@ impl FileMove {
             moves_from: moves.then(|| self.leaf.clone().unwrap_or_default()),
         };
         self.workspace.begin(self.plan.clone(), of).map_err(files_failure)
+    }
+
+    /// The patch of each file that would change; `None` where a content is no text.
+    pub(crate) fn patches(&self, patch: fn(&str, &str, &str) -> String) -> Vec<(String, Option<String>)> {
+        let files = self.plan.files.iter();
+        files
+            .map(|file| {
+                (
+                    file.path.to_string(),
+                    self.workspace.texts(file).map(|(old, new)| patch(file.path.as_str(), &old, &new)),
+                )
+            })
+            .collect()
     }
 
     pub(crate) fn into_moved(self, report: Option<RestoreReport>) -> FileMoveOutcome {

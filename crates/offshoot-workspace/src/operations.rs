@@ -6,6 +6,7 @@ pub mod compact;
 pub mod compare;
 pub mod context;
 pub mod entry;
+pub mod files;
 pub mod fork;
 pub mod export;
 pub mod import;
@@ -43,6 +44,7 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<entry::ShowEntry>(),
     Row::of::<compare::Compare>(),
     Row::of::<switch::Switch>(),
+    Row::of::<files::Files>(),
     Row::of::<pop::Pop>(),
     Row::of::<navigate::Navigate>(),
     Row::of::<pick::Pick>(),

@@ -23,6 +23,7 @@ use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_settings::{Layers, Scope, Settings};
+use offshoot_workspace::recover_files;
 
 use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
@@ -48,6 +49,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => WithoutKey::Refuse,
         Approver::FrontEnd(_) | Approver::Nobody => WithoutKey::Wait,
     };
+    recover_interrupted_files(app);
     let table = ModelTable::load(app).with_key(args.api_key.as_deref());
     let choose = |user: &Settings| {
         let scope = args.scope(user);
@@ -119,6 +121,13 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
     Ok(setup)
+}
+
+/// Completes or takes back a restore that a killed program has left.
+fn recover_interrupted_files(app: &App) {
+    let place = app.place();
+    recover_files(&place);
+    app.tell(&place.take_notes(), "");
 }
 
 /// The tokens of the system prompt and the tools that an agent in the session's folder would send, without extensions. Warns

@@ -121,6 +121,8 @@ pub enum TreeOutcome {
         instructions: Option<String>,
         /// The completed tool calls that the entry leaves out, in words, unless the question has shown them.
         left_out: Option<String>,
+        /// Whether the files of the entry come back, too.
+        files: bool,
     },
     /// As [`TreeOutcome::Navigate`].
     Operate(OperationOrder),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use offshoot_agent::operate::{PlanAnswer, PlanQuestion, SummaryWish};
+use offshoot_files::RestoreReport;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::entry::{Source as _, text_of};
 use offshoot_session::id::EntryId;
@@ -13,6 +14,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::copied::id_of;
 use crate::failure::Result;
+use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, SessionName, Text};
 use crate::input;
 use crate::moving::{AT_WORK, MoveTarget, label_move};
@@ -38,6 +40,8 @@ input! {
         replace_instructions: bool = flag,
         /// A label for the summary, or without one for the entry
         label: Option<Text> = option ("TEXT"),
+        /// Bring back the files of the entry, too
+        files: bool = flag,
     }
 }
 
@@ -56,6 +60,14 @@ pub struct NavigateSteps {
     summary: Option<SummaryWish>,
     label: Option<String>,
     answer: PlanAnswer,
+    files: Option<FileMove>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct NavigateWritten {
+    summary: Option<EntryId>,
+    files: Option<RestoreReport>,
 }
 
 /// What came of `navigate`.
@@ -65,12 +77,13 @@ pub struct NavigateOutput {
     pub to_edit: Option<String>,
     /// The entry of the summary.
     pub summary: Option<EntryId>,
+    files: Option<FileMoveOutcome>,
 }
 
 impl Operation for Navigate {
     type Input = NavigateInput;
     type Plan = NavigateSteps;
-    type Written = Option<EntryId>;
+    type Written = NavigateWritten;
     type Output = NavigateOutput;
 
     const ABOUT: About = About {
@@ -112,7 +125,8 @@ impl Operation for Navigate {
         };
         let label = input.label.as_ref().map(|label| label.0.clone());
         let (target, answer) = (MoveTarget::of(session, ix), PlanAnswer::default());
-        Ok(NavigateSteps { target, is_there, leaf, to_edit, summary, label, answer })
+        let files = input.files.then(|| FileMove::plan(place, session, leaf)).transpose()?;
+        Ok(NavigateSteps { target, is_there, leaf, to_edit, summary, label, answer, files })
     }
 
     fn question(plan: &NavigateSteps) -> Option<PlanQuestion> {
@@ -124,33 +138,45 @@ impl Operation for Navigate {
         Ok(())
     }
 
-    fn commit(place: &Place, at: &mut Session, plan: &NavigateSteps) -> Result<Option<Option<EntryId>>> {
-        let NavigateSteps { target, is_there, leaf, answer, .. } = plan;
-        let summary = match (&answer.drafted, leaf) {
-            (Some(drafted), leaf) => {
-                let id = id_of(at, *leaf);
-                let new = NewBranchSummary { from_hook: Some(answer.is_given), ..drafted.branch_summary() };
-                Some(at.branch_with_summary(id.as_ref().map(EntryId::as_str), &new)?)
-            }
-            (None, _) if *is_there => None,
-            (None, Some(leaf)) => {
-                at.switch(*leaf)?;
-                None
-            }
-            // There is no entry to mark: the next message becomes a new root.
-            (None, None) => {
-                at.reset_leaf();
-                None
-            }
+    fn commit(place: &Place, at: &mut Session, plan: &NavigateSteps) -> Result<Option<NavigateWritten>> {
+        let (summary, files) = match &plan.files {
+            Some(files) if plan.is_there => (go(place, at, plan)?, Some(files.run_alone(at)?)),
+            Some(files) => files.run(at, |at| go(place, at, plan)).map(|(summary, report)| (summary, Some(report)))?,
+            None => (go(place, at, plan)?, None),
         };
-        let labelled = summary.as_ref().or(target.id.as_ref()).map(ToString::to_string).unwrap_or_default();
-        label_move(place, at, &labelled, answer.label.as_deref());
-        Ok(Some(summary))
+        Ok(Some(NavigateWritten { summary, files }))
     }
 
-    fn output(plan: NavigateSteps, finished: Finished<'_, Option<EntryId>>) -> Result<NavigateOutput> {
-        Ok(NavigateOutput { to_edit: plan.to_edit, summary: finished.written.flatten() })
+    fn output(plan: NavigateSteps, finished: Finished<'_, NavigateWritten>) -> Result<NavigateOutput> {
+        let (summary, report) = finished.written.map_or((None, None), |written| (written.summary, written.files));
+        let files = plan.files.map(|files| files.into_moved(report));
+        Ok(NavigateOutput { to_edit: plan.to_edit, summary, files })
     }
+}
+
+/// Moves the leaf, and returns the entry of the summary.
+fn go(place: &Place, at: &mut Session, plan: &NavigateSteps) -> Result<Option<EntryId>> {
+    let NavigateSteps { target, is_there, leaf, answer, .. } = plan;
+    let summary = match (&answer.drafted, leaf) {
+        (Some(drafted), leaf) => {
+            let id = id_of(at, *leaf);
+            let new = NewBranchSummary { from_hook: Some(answer.is_given), ..drafted.branch_summary() };
+            Some(at.branch_with_summary(id.as_ref().map(EntryId::as_str), &new)?)
+        }
+        (None, _) if *is_there => None,
+        (None, Some(leaf)) => {
+            at.switch(*leaf)?;
+            None
+        }
+        // There is no entry to mark: the next message becomes a new root.
+        (None, None) => {
+            at.reset_leaf();
+            None
+        }
+    };
+    let labelled = summary.as_ref().or(target.id.as_ref()).map(ToString::to_string).unwrap_or_default();
+    label_move(place, at, &labelled, answer.label.as_deref());
+    Ok(summary)
 }
 
 /// The new leaf: before a user or custom message, whose text is returned, else the entry itself.
@@ -180,5 +206,6 @@ impl Output for NavigateOutput {
 
     fn words(&self, words: &mut Words) {
         words.to_edit.clone_from(&self.to_edit);
+        self.files.iter().for_each(|files| files.words(words));
     }
 }

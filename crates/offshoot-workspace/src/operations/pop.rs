@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_agent::operate::{PlanAnswer, PlanQuestion, SummaryWish};
+use offshoot_files::RestoreReport;
 use offshoot_session::compose::NewBranchSummary;
 use offshoot_session::error::{Error, Invalid};
 use offshoot_session::session::{Popped, Session, SpillPolicy};
@@ -13,6 +14,7 @@ use offshoot_session::tokens::estimate_summary;
 use crate::costs::{with_forecast, with_summary_cost, words_without_summary};
 use crate::entry_words::entry_line;
 use crate::failure::Result;
+use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, FilledText, SessionName};
 use crate::input;
 use crate::lookup::Access;
@@ -33,6 +35,8 @@ input! {
         summary: Option<FilledText> = option ("TEXT"),
         /// Have the summary written (this is the default)
         summarize: bool = flag (conflicts ["summary"]),
+        /// Bring back the files of the entry, too
+        files: bool = flag,
     }
 }
 
@@ -47,6 +51,14 @@ pub struct PopSteps {
     /// The summary in the user's words.
     own: Option<String>,
     answer: PlanAnswer,
+    files: Option<FileMove>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct PopWritten {
+    popped: Popped,
+    files: Option<RestoreReport>,
 }
 
 /// What came of `pop`; `None` if there was nothing to go back to.
@@ -60,6 +72,7 @@ struct PoppedBack {
     place: Line,
     written: Option<Popped>,
     summary: Option<String>,
+    files: Option<FileMoveOutcome>,
     /// Of a dry run, with the cost of the summary.
     forecast: Option<(RequestForecast, Option<f64>)>,
 }
@@ -73,7 +86,7 @@ impl PopSteps {
 impl Operation for Pop {
     type Input = PopInput;
     type Plan = Option<PopSteps>;
-    type Written = Popped;
+    type Written = PopWritten;
     type Output = PopOutput;
 
     const ABOUT: About = About {
@@ -87,6 +100,7 @@ impl Operation for Pop {
                Without --summary a model writes it: --model, else the session's, else the\n\
                one of settings.json. Without a model offshoot extracts the summary from the\n\
                messages: goal, requests, files read and changed, errors, last words.\n\n\
+               With --files the files of the entry come back as well (see `switch`).\n\n\
                --json prints {\"id\", \"to\", \"left\", \"summary\"}: the entry of the summary, the\n\
                target, the number of entries left behind, and the text; or null if there is\n\
                nothing to go back to. With --dry-run `id` and `summary` are null, unless\n\
@@ -122,7 +136,8 @@ impl Operation for Pop {
             Err(error) => return Err(error.into()),
         };
         let own = input.summary.as_ref().map(|text| text.0.clone());
-        Ok(Some(PopSteps { target, own, answer: PlanAnswer::default() }))
+        let files = input.files.then(|| FileMove::plan(place, session, Some(target.ix))).transpose()?;
+        Ok(Some(PopSteps { target, own, answer: PlanAnswer::default(), files }))
     }
 
     fn nothing(plan: &Option<PopSteps>) -> Option<Line> {
@@ -141,18 +156,25 @@ impl Operation for Pop {
         if is_known { Ok(()) } else { Err(Error::Invalid(Invalid::NothingLeft).into()) }
     }
 
-    fn commit(place: &Place, at: &mut Session, plan: &Option<PopSteps>) -> Result<Option<Popped>> {
-        let Some(PopSteps { target, own, answer }) = plan else { return Ok(None) };
+    fn commit(place: &Place, at: &mut Session, plan: &Option<PopSteps>) -> Result<Option<PopWritten>> {
+        let Some(PopSteps { target, own, answer, files }) = plan else { return Ok(None) };
         let own = own.as_deref().map(|summary| NewBranchSummary { summary, ..NewBranchSummary::default() });
         let drafted = answer.drafted.as_ref().map(|drafted| drafted.branch_summary());
         let Some(usual) = own.or(drafted) else { return Ok(None) };
         let from_hook = if answer.is_given { Some(true) } else { usual.from_hook };
-        let popped = at.pop(target.ix, &NewBranchSummary { from_hook, ..usual })?;
+        let new = NewBranchSummary { from_hook, ..usual };
+        let (popped, files) = match files {
+            Some(files) => {
+                let (popped, report) = files.run(at, |at| Ok(at.pop(target.ix, &new)?))?;
+                (popped, Some(report))
+            }
+            None => (at.pop(target.ix, &new)?, None),
+        };
         label_move(place, at, popped.summary.as_str(), answer.label.as_deref());
-        Ok(Some(popped))
+        Ok(Some(PopWritten { popped, files }))
     }
 
-    fn output(plan: Option<PopSteps>, finished: Finished<'_, Popped>) -> Result<PopOutput> {
+    fn output(plan: Option<PopSteps>, finished: Finished<'_, PopWritten>) -> Result<PopOutput> {
         let Finished { place, session, written, is_dry } = finished;
         let (session, Some(steps)) = (open_session(session)?, plan) else { return Ok(PopOutput(None)) };
         let forecast = || -> Result<_> {
@@ -165,14 +187,16 @@ impl Operation for Pop {
         };
         let forecast = is_dry.then(forecast).transpose()?;
         let place = entry_line(session, steps.target.ix)?;
+        let (written, report) = written.map_or((None, None), |written| (Some(written.popped), written.files));
+        let files = steps.files.map(|files| files.into_moved(report));
         let summary = steps.own.or(steps.answer.drafted.map(|drafted| drafted.text));
-        Ok(PopOutput(Some(PoppedBack { target: steps.target, place, written, summary, forecast })))
+        Ok(PopOutput(Some(PoppedBack { target: steps.target, place, written, summary, files, forecast })))
     }
 }
 
 impl Output for PopOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(PoppedBack { target, written, summary, forecast, .. }) = &self.0 else {
+        let Some(PoppedBack { target, written, summary, forecast, files, .. }) = &self.0 else {
             return out.write_all(b"null");
         };
         let object = target.json(written.as_ref().map(|popped| &popped.summary));
@@ -181,11 +205,12 @@ impl Output for PopOutput {
             Some((forecast, cost)) => with_forecast(with_summary_cost(object, *cost), Some(forecast)),
             None => object,
         };
+        let object = files.iter().fold(object, |object, files| object.raw("files", files.json()));
         out.write_all(object.finish().as_bytes())
     }
 
     fn words(&self, words: &mut Words) {
-        let Some(PoppedBack { target, place, written, summary, forecast }) = &self.0 else { return };
+        let Some(PoppedBack { target, place, written, summary, forecast, files }) = &self.0 else { return };
         let left = counted(target.left, "entry", "entries");
         if let Some(popped) = written {
             words.line(Line::from("back at ").then(place.clone()));
@@ -200,5 +225,6 @@ impl Output for PopOutput {
             let next = if is_known { forecast.detailed_words() } else { words_without_summary(forecast, *cost) };
             words.line(Line::of(Role::Dim, next));
         }
+        files.iter().for_each(|files| files.words(words));
     }
 }

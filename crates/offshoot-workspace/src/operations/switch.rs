@@ -141,7 +141,7 @@ impl Operation for Switch {
         let wants_summary = input.summarize;
         let here = Line::from("the session is at ").then(entry_line(session, ix)?);
         let answer = PlanAnswer::default();
-        let files = input.files.then(|| FileMove::plan(place, session, ix)).transpose()?;
+        let files = input.files.then(|| FileMove::plan(place, session, Some(ix))).transpose()?;
         Ok(SwitchSteps { target: MoveTarget::of(session, ix), is_there, here, wants_summary, answer, files })
     }
 

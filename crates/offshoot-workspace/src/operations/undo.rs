@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use offshoot_agent::forecast::RequestForecast;
+use offshoot_files::RestoreReport;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -11,6 +12,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::entry_words::entry_line;
 use crate::failure::{Failure, Hint, Result};
+use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::SessionName;
 use crate::input;
 use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
@@ -23,12 +25,28 @@ input! {
     pub struct UndoInput {
         /// A path, an id or its unique start or end, a name, or `latest`
         session: SessionName = arg,
+        /// Bring back the files of the entry, too
+        files: bool = flag,
     }
 }
 
 /// Moves the leaf to where it was before the last operation.
 #[derive(Debug)]
 pub struct Undo;
+
+/// What is undone, with the files that come.
+#[derive(Debug)]
+pub struct UndoSteps {
+    plan: UndoPlan,
+    files: Option<FileMove>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct UndoWritten {
+    entry: Option<EntryId>,
+    files: Option<RestoreReport>,
+}
 
 /// What came of `undo`.
 #[derive(Debug)]
@@ -51,14 +69,15 @@ pub struct Undone {
     /// The entry that was written.
     pub written: Option<EntryId>,
     to_words: Line,
+    files: Option<FileMoveOutcome>,
     /// Of a dry run.
     forecast: Option<RequestForecast>,
 }
 
 impl Operation for Undo {
     type Input = UndoInput;
-    type Plan = Option<UndoPlan>;
-    type Written = Option<EntryId>;
+    type Plan = Option<UndoSteps>;
+    type Written = UndoWritten;
     type Output = UndoOutput;
 
     const ABOUT: About = About {
@@ -72,6 +91,7 @@ impl Operation for Undo {
                since, `undo` refuses (exit code 5), and a hint names the `switch` that goes\n\
                back anyway. Sessions without a recorded operation have nothing to\n\
                undo, which is not an error.\n\n\
+               With --files the files of the entry come back as well (see `switch`).\n\n\
                --json prints {\"operation\", \"from\", \"to\", \"id\"}, or null if there is nothing\n\
                to undo. `to` is null before the first entry; `id` is the entry that was\n\
                written, null with --dry-run. With --dry-run there is \"forecast\", as `switch`\n\
@@ -91,27 +111,40 @@ impl Operation for Undo {
         Some(&input.session)
     }
 
-    fn plan(_: &Place, at: Option<&Session>, _: &UndoInput) -> Result<Option<UndoPlan>> {
-        open_session(at)?.plan_undo().map_err(|error| match Failure::said_since(&error) {
+    fn plan(place: &Place, at: Option<&Session>, input: &UndoInput) -> Result<Option<UndoSteps>> {
+        let session = open_session(at)?;
+        let plan = session.plan_undo().map_err(|error| match Failure::said_since(&error) {
             Some(before) => {
                 let goes = NextStep::new("switch", "goes back anyway").with(before);
                 Failure::from(error).hint(Hint::Step(goes))
             }
             None => error.into(),
-        })
+        })?;
+        let Some(plan) = plan else { return Ok(None) };
+        let files = input.files.then(|| FileMove::plan(place, session, plan.target)).transpose()?;
+        Ok(Some(UndoSteps { plan, files }))
     }
 
-    fn nothing(plan: &Option<UndoPlan>) -> Option<Line> {
+    fn nothing(plan: &Option<UndoSteps>) -> Option<Line> {
         plan.is_none().then(|| "there is nothing to undo".into())
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &Option<UndoPlan>) -> Result<Option<Option<EntryId>>> {
-        Ok(plan.as_ref().map(|plan| at.undo(plan)).transpose()?)
+    fn commit(_: &Place, at: &mut Session, plan: &Option<UndoSteps>) -> Result<Option<UndoWritten>> {
+        let Some(UndoSteps { plan, files }) = plan else { return Ok(None) };
+        let (entry, files) = match files {
+            Some(files) => files.run(at, |at| Ok(at.undo(plan)?)).map(|(entry, report)| (entry, Some(report)))?,
+            None => (at.undo(plan)?, None),
+        };
+        Ok(Some(UndoWritten { entry, files }))
     }
 
-    fn output(plan: Option<UndoPlan>, finished: Finished<'_, Option<EntryId>>) -> Result<UndoOutput> {
+    fn output(plan: Option<UndoSteps>, finished: Finished<'_, UndoWritten>) -> Result<UndoOutput> {
         let Finished { place, session, written, is_dry } = finished;
-        let (session, Some(plan)) = (open_session(session)?, plan) else { return Ok(UndoOutput { undone: None }) };
+        let (session, Some(UndoSteps { plan, files })) = (open_session(session)?, plan) else {
+            return Ok(UndoOutput { undone: None });
+        };
+        let (written, report) = written.map_or((None, None), |written| (written.entry, written.files));
+        let files = files.map(|files| files.into_moved(report));
         let tree = session.tree();
         let id = |ix: Option<NodeIx>| ix.and_then(|ix| tree.node(ix).id().cloned());
         let shown = plan.target.and_then(|to| tree.skip_leaf_markers(to));
@@ -122,8 +155,9 @@ impl Operation for Undo {
             words: plan.operation.with_article(),
             from: id(plan.left),
             to: id(plan.target),
-            written: written.flatten(),
+            written,
             to_words,
+            files,
             forecast,
         };
         Ok(UndoOutput { undone: Some(undone) })
@@ -139,6 +173,7 @@ impl Output for UndoOutput {
             .str_or_null("to", undone.to.as_ref().map(EntryId::as_str))
             .str_or_null("id", undone.written.as_ref().map(EntryId::as_str));
         let object = undone.forecast.iter().fold(object, |object, forecast| object.raw("forecast", forecast.to_json()));
+        let object = undone.files.iter().fold(object, |object, files| object.raw("files", files.json()));
         out.write_all(object.finish().as_bytes())
     }
 
@@ -151,6 +186,7 @@ impl Output for UndoOutput {
         let mut line = Line::from(said);
         line.0.extend(undone.to_words.0.iter().cloned());
         words.line(line);
+        undone.files.iter().for_each(|files| files.words(words));
         match &undone.forecast {
             Some(forecast) => words.line(Line::of(Role::Dim, forecast.detailed_words())),
             None => words.next.push(NextStep::new("undo", "again is redo")),

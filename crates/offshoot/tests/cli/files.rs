@@ -143,3 +143,70 @@ fn a_restore_that_is_killed_ends_whole_or_not_at_all() {
     assert!(before > 0 && after > 0, "kills before and after the move: {before}, {after}");
     say(&format!("restores: {before} killed before the move, {after} after it, 0 in between"));
 }
+
+#[test]
+fn the_command_shows_compares_restores_and_collects() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let after = files(&talk);
+    let run = |arguments: &[&str]| talk.run(arguments);
+    let log = run(&["files", "log", "latest", "--json"]);
+    let log: Value = serde_json::from_str(&log).unwrap();
+    assert_eq!(log[1]["changes"][2], json!({"path": "sub/new.txt", "verb": "added"}), "{log}");
+    insta::assert_snapshot!(run(&["files", "diff", "latest", &prompt]), @"
+    --- a.txt
+    +++ a.txt
+    @@ -1,1 +1,1 @@
+    -two
+    +one
+    --- gone.txt
+    +++ gone.txt
+    @@ -0,0 +1,1 @@
+    +still here
+    --- sub/new.txt
+    +++ sub/new.txt
+    @@ -1,1 +0,0 @@
+    -new
+    ");
+    insta::assert_snapshot!(run(&["files", "restore", "latest", &prompt, "--dry-run"]), @"
+    would write a.txt
+    would write gone.txt
+    would remove sub/new.txt
+    ");
+    assert_eq!(files(&talk), after, "a dry run changes nothing");
+    insta::assert_snapshot!(run(&["files", "restore", "latest", &prompt]), @"2 files written, 1 removed");
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
+    talk.world.write("a.txt", "mine\n");
+    // The conversation is where it was, and the files are remembered to be elsewhere.
+    assert!(run(&["context", "latest"]).contains("done"));
+    let last = talk.lines().last().unwrap()["id"].as_str().unwrap().to_owned();
+    let said = run(&["files", "restore", "latest", &last]);
+    assert!(said.contains("conflict: a.txt"), "{said}");
+    assert_eq!(files(&talk), ["mine\n", "-", "new\n"]);
+    insta::assert_snapshot!(run(&["files", "status", "latest"]), @"
+    files of ~/work are at [ID1]
+    3 files changed by this session on the way there
+    changed since: a.txt
+    store: 4 contents, 1 KiB
+    ");
+    insta::assert_snapshot!(run(&["files", "gc", "latest"]), @"
+    removed, needed by no session: 0 contents, 0 KiB
+    kept: 4 contents, 1 KiB
+    ");
+    assert_eq!(talk.lines().last().unwrap()["id"], last.as_str(), "nothing was written to the session");
+}
+
+#[test]
+fn undo_and_pop_bring_files_too() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let after = files(&talk);
+    talk.run(&["switch", "latest", &prompt, "--files"]);
+    assert_ne!(files(&talk), after);
+    let said = talk.run(&["undo", "latest", "--files"]);
+    assert!(said.contains("2 files written, 1 removed"), "{said}");
+    assert_eq!(files(&talk), after);
+    let said = talk.run(&["pop", "latest", &prompt, "--files", "--summary", "tried"]);
+    assert!(said.contains("2 files written, 1 removed"), "{said}");
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
+}

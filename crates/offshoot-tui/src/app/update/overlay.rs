@@ -140,12 +140,13 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             model.notice(Level::Info, tree::ALREADY_HERE);
             keep(model, false)
         }
-        tree::TreeOutcome::Navigate { target, summarize, instructions, left_out } => {
+        tree::TreeOutcome::Navigate { target, summarize, instructions, left_out, files } => {
             if let Some(left_out) = left_out {
                 model.notice(Level::Warning, left_out);
             }
-            let flags: &[_] = if summarize { &["summarize"] } else { &[] };
-            let mut order = orders::going(Some(target), flags);
+            let flags = [(summarize, "summarize"), (files, "files")].into_iter().filter(|(on, _)| *on);
+            let flags: Vec<_> = flags.map(|(_, name)| name).collect();
+            let mut order = orders::going(Some(target), &flags);
             instructions.into_iter().for_each(|text| order.given.put_text("instructions", text));
             orders::begin(model, order)
         }

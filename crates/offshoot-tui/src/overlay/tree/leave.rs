@@ -15,6 +15,7 @@ struct Departure {
     summarize: bool,
     instructions: Option<String>,
     left_out: Option<String>,
+    files: bool,
 }
 
 impl TreeSelector {
@@ -66,9 +67,9 @@ impl TreeSelector {
 
     fn leave(&mut self, ix: NodeIx, departure: Departure) -> TreeOutcome {
         let Some(target) = self.id(ix) else { return TreeOutcome::Stay };
-        let Departure { summarize, instructions, left_out } = departure;
+        let Departure { summarize, instructions, left_out, files } = departure;
         self.mode = Mode::Leaving { summarize, is_stopping: false };
-        TreeOutcome::Navigate { target, summarize, instructions, left_out }
+        TreeOutcome::Navigate { target, summarize, instructions, left_out, files }
     }
 
     /// Takes the text from the external editor; `None` if it is unchanged.
@@ -81,7 +82,9 @@ impl TreeSelector {
     pub(super) fn question_key(&mut self, key: KeyEvent) -> TreeOutcome {
         let Mode::Question(ix, question) = &mut self.mode else { return TreeOutcome::Stay };
         let ix = *ix;
-        match question.key(&self.setup.keymap, key) {
+        let answer = question.key(&self.setup.keymap, key);
+        let files = question.files;
+        match answer {
             Answer::Open => TreeOutcome::Stay,
             Answer::External(text) => TreeOutcome::Edit(text),
             Answer::Back => {
@@ -89,7 +92,7 @@ impl TreeSelector {
                 TreeOutcome::Stay
             }
             Answer::Leave { summarize, instructions } => {
-                self.leave(ix, Departure { summarize, instructions, left_out: None })
+                self.leave(ix, Departure { summarize, instructions, left_out: None, files })
             }
         }
     }

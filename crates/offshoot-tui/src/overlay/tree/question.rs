@@ -18,6 +18,8 @@ pub(super) struct Question {
     pub(super) is_writing: bool,
     /// The completed tool calls that the entry leaves out, in words.
     pub(super) left_out: Option<String>,
+    /// Whether the files of the entry come back, too.
+    pub(super) files: bool,
 }
 
 /// The outcome of a key.
@@ -39,7 +41,7 @@ impl Question {
     pub(super) fn new((columns, rows): (u16, u16)) -> Self {
         let mut prompt = Box::new(Editor::plain());
         prompt.resize(columns, rows);
-        Self { at: 0, prompt, is_writing: false, left_out: None }
+        Self { at: 0, prompt, is_writing: false, left_out: None, files: false }
     }
 
     pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
@@ -53,6 +55,9 @@ impl Question {
             Some(Action::SelectDown) => self.at = (self.at + 1) % ANSWERS.len(),
             Some(Action::SelectConfirm) => return self.answered(),
             _ => {
+                if key.code == KeyCode::Char('f') && key.modifiers.is_empty() {
+                    self.files = !self.files;
+                }
                 if let KeyCode::Char(c @ '1'..='3') = key.code {
                     self.at = usize::from(c as u8 - b'1');
                     return self.answered();
@@ -97,6 +102,11 @@ impl Question {
     }
 }
 
+/// What becomes of the files, for the row below the answers.
+pub(super) fn files_words(files: bool) -> &'static str {
+    if files { "f  Files come back, too" } else { "f  Files stay as they are" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +140,16 @@ mod tests {
         let answer = press(&mut question, &Keymap::default(), "3 enter");
         assert_eq!(answer, Answer::Leave { summarize: true, instructions: None });
         assert_eq!(press(&mut Question::new((80, 24)), &Keymap::default(), "escape"), Answer::Back);
+    }
+
+    #[test]
+    fn files_stay_unless_the_person_says_otherwise() {
+        let (keymap, mut question) = (Keymap::default(), Question::new((80, 24)));
+        assert!(!question.files);
+        press(&mut question, &keymap, "f");
+        assert!(question.files);
+        press(&mut question, &keymap, "f");
+        assert!(!question.files);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::compare::Given;
 use super::draw::{draw, held, row, rule};
 use super::panes::Panes;
-use super::question::{ANSWERS, Question};
+use super::question::{ANSWERS, Question, files_words};
 use super::{ForecastWords, Mode, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
@@ -240,7 +240,9 @@ impl TreeSelector {
                 let style = if is_selected { theme.style(Token::Accent) } else { plain };
                 lines.push(Line::styled(format!("{} {answer}{cost}", if is_selected { "›" } else { " " }), style));
             }
-            at = lines.len() + 1;
+            lines.push(Line::styled(format!("  {}", files_words(question.files)), muted));
+            // Without room for a blank row, the hints follow at once.
+            at = (lines.len() + 1).min(usize::from(inner.height).saturating_sub(1));
         }
         for (at, line) in lines.iter().enumerate().take(inner.height.into()) {
             draw(line, row(inner, at), buf);

@@ -47,17 +47,34 @@ fn enter_asks_and_leaves() {
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     assert_eq!(selector.list.entry(), selector.source.tree().find("d"));
     let target = "d".to_owned();
-    let plain = TreeOutcome::Navigate { target: target.clone(), summarize: false, instructions: None, left_out: None };
+    let plain = TreeOutcome::Navigate {
+        target: target.clone(),
+        summarize: false,
+        instructions: None,
+        left_out: None,
+        files: false,
+    };
     assert_eq!(press(&mut selector, "enter enter"), plain);
     selector.stopped();
-    let summary = TreeOutcome::Navigate { target: target.clone(), summarize: true, instructions: None, left_out: None };
+    let summary = TreeOutcome::Navigate {
+        target: target.clone(),
+        summarize: true,
+        instructions: None,
+        left_out: None,
+        files: false,
+    };
     assert_eq!(press(&mut selector, "enter down enter"), summary);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Abort);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Stay);
     selector.stopped();
     assert_eq!(press(&mut selector, "enter up enter tests esc up down enter only"), TreeOutcome::Stay);
-    let minding =
-        TreeOutcome::Navigate { target, summarize: true, instructions: Some("testsonly".to_owned()), left_out: None };
+    let minding = TreeOutcome::Navigate {
+        target,
+        summarize: true,
+        instructions: Some("testsonly".to_owned()),
+        left_out: None,
+        files: false,
+    };
     assert_eq!(press(&mut selector, "enter"), minding);
 }
 
