@@ -310,7 +310,10 @@ fn read_at(folder: &OwnedFd, name: &OsStr, limit: u64) -> io::Result<Found> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Ok(plain(FileState::not_covered(TOO_LARGE)));
     }
-    let state = FileState::File { hash: ContentHash::of(&bytes), mode: u32::from(stat.st_mode) & PERMISSIONS };
+    let state = FileState::File {
+        hash: ContentHash::of(&bytes),
+        mode: Mode::from_raw_mode(stat.st_mode).as_raw_mode() & PERMISSIONS,
+    };
     Ok(Found { state, bytes: Some(bytes), is_folder: false })
 }
 

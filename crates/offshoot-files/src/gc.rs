@@ -28,10 +28,10 @@ impl ReachedContents {
     /// Adds those of an entry, whoever wrote it: that keeps more, never less.
     pub fn add(&mut self, workspace: &Workspace, data: &str) {
         let Ok(set) = ChangeSet::read(data) else { return };
-        self.0.extend(set.manifest.clone());
+        self.0.extend(set.manifest);
         for FileChange { before, after, .. } in set.all(&workspace.store).unwrap_or_default() {
-            self.0.extend(before.hash().cloned());
-            self.0.extend(after.hash().cloned());
+            self.0.extend(before.hash().copied());
+            self.0.extend(after.hash().copied());
         }
     }
 }

@@ -83,7 +83,7 @@ impl RecordLog {
             .filter_map(|line| serde_json::from_slice(line).ok())
             .collect();
         let digest = |line: &LogLine| match line {
-            LogLine::Recorded { digest, .. } => Some(digest.clone()),
+            LogLine::Recorded { digest, .. } => Some(*digest),
             LogLine::At { .. } => None,
         };
         LogView { digests: lines.iter().filter_map(digest).collect(), lines }

@@ -298,7 +298,7 @@ fn differing(before: &Snapshot, now: &Snapshot) -> BTreeMap<RelPath, FileState> 
             std::cmp::Ordering::Greater => (None, new.next()),
         };
         match (gone, come) {
-            (Some(gone), Some(come)) if gone.state == come.state => {}
+            (Some(gone), Some(come)) if Arc::ptr_eq(gone, come) || gone.state == come.state => {}
             (_, Some(come)) => drop(differing.insert(come.path.clone(), come.state.clone())),
             (Some(gone), None) => drop(differing.insert(gone.path.clone(), FileState::Absent)),
             (None, None) => {}

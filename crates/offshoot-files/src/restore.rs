@@ -123,7 +123,7 @@ impl RestorePlace<'_> {
         match self.prepare_all(&ready) {
             Ok(()) => Ok(ready),
             Err(error) => {
-                self.abandon(ready)?;
+                self.abandon(&ready)?;
                 Err(error)
             }
         }
@@ -152,7 +152,7 @@ impl RestorePlace<'_> {
         let cannot = || io_error("write", self.journal);
         let plain = Journal { is_committed: false, ..journal.clone() };
         let text = |journal: &Journal| serde_json::to_string(journal).map_err(|error| cannot()(error.into()));
-        let id = ContentHash::of(text(&plain)?.as_bytes()).as_str().chars().take(12).collect();
+        let id = ContentHash::of(text(&plain)?.as_bytes()).start(12);
         replace_file(self.journal, &text(journal)?, 0o600).map_err(cannot())?;
         Ok(id)
     }
@@ -174,7 +174,7 @@ impl RestorePlace<'_> {
     }
 
     /// Takes back what was made ready.
-    pub(crate) fn abandon(&self, ready: ReadyRestore) -> FilesResult<()> {
+    pub(crate) fn abandon(&self, ready: &ReadyRestore) -> FilesResult<()> {
         for at in 0..ready.journal.files.len() {
             let name = scratch(&ready.id, at);
             self.folder.forget(&name).map_err(io_error("remove", &self.folder.path.join(&name)))?;
@@ -190,7 +190,7 @@ impl RestorePlace<'_> {
     }
 
     /// From here on it can only be completed.
-    pub(crate) fn finish(&self, ready: ReadyRestore) -> FilesResult<RestoreReport> {
+    pub(crate) fn finish(&self, ready: &ReadyRestore) -> FilesResult<RestoreReport> {
         let journal = Journal { is_committed: true, ..ready.journal.clone() };
         self.write(&journal)?;
         let mut report = RestoreReport { left: ready.left.clone(), ..RestoreReport::default() };
@@ -260,7 +260,7 @@ impl RestorePlace<'_> {
             if found.state != FileState::Absent {
                 continue;
             }
-            let name = format!("{SCRATCH}beside-{}", hash.as_str().get(..12).unwrap_or_default());
+            let name = format!("{SCRATCH}beside-{}", hash.start(12));
             drop(self.folder.forget(&name));
             let made = self.folder.prepare(&NewFile::File { bytes: &bytes, mode: *mode }, &name);
             match made.and_then(|()| self.folder.put(&beside, &FileState::Absent, &name)) {
@@ -305,19 +305,19 @@ impl RestorePlace<'_> {
         let is_committed = journal.is_committed || (of.moves_from.is_some() && has_moved(&of));
         let ready = ReadyRestore { journal, id, left: Vec::new(), _lock: lock };
         if !is_committed {
-            self.abandon(ready)?;
+            self.abandon(&ready)?;
             return Ok(Some((of, None)));
         }
         for (at, file) in ready.journal.files.iter().enumerate() {
             self.make_ready_again(file, &scratch(&ready.id, at))?;
         }
-        let report = self.complete(ready)?;
+        let report = self.complete(&ready)?;
         Ok(Some((of, Some(report))))
     }
 
     fn id_of(&self, plain: &Journal) -> FilesResult<String> {
         let text = serde_json::to_string(plain).map_err(|error| io_error("read", self.journal)(error.into()))?;
-        Ok(ContentHash::of(text.as_bytes()).as_str().chars().take(12).collect())
+        Ok(ContentHash::of(text.as_bytes()).start(12))
     }
 
     /// Brings a file to where its change can be made: what is under the scratch name is the new file, and nothing else.
@@ -337,7 +337,7 @@ impl RestorePlace<'_> {
         if found.state == file.target { Ok(()) } else { self.prepare(file, scratch) }
     }
 
-    fn complete(&self, ready: ReadyRestore) -> FilesResult<RestoreReport> {
+    fn complete(&self, ready: &ReadyRestore) -> FilesResult<RestoreReport> {
         let (done, open): (Vec<_>, Vec<_>) = ready
             .journal
             .files

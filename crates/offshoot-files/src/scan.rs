@@ -56,7 +56,7 @@ pub(crate) struct SeenFile {
 /// The files of a workspace at one moment, sorted by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
-    pub(crate) files: Vec<SeenFile>,
+    pub(crate) files: Vec<Arc<SeenFile>>,
     /// There are too many files, or too many bytes: only those that tools name are covered.
     pub(crate) is_beyond: bool,
     /// How many files were read for it.
@@ -113,20 +113,19 @@ impl Scanner<'_> {
             while known.next_if(|seen| seen.path < file.path).is_some() {}
             let seen = known.next_if(|seen| seen.path == file.path);
             let same = seen.filter(|seen| seen.is_settled && seen.stamp == file.stamp && seen.mode == file.mode);
-            let state = match same {
-                Some(seen) => seen.state.clone(),
-                None => {
-                    snapshot.read += 1;
-                    bytes += file.stamp.length.min(self.limits.file);
-                    if bytes > self.limits.baseline {
-                        return Ok(Snapshot { is_beyond: true, ..Snapshot::default() });
-                    }
-                    let Some(state) = self.look(&file.path)? else { continue };
-                    state
-                }
-            };
+            if let Some(seen) = same {
+                snapshot.files.push(Arc::clone(seen));
+                continue;
+            }
+            snapshot.read += 1;
+            bytes += file.stamp.length.min(self.limits.file);
+            if bytes > self.limits.baseline {
+                return Ok(Snapshot { is_beyond: true, ..Snapshot::default() });
+            }
+            let Some(state) = self.look(&file.path)? else { continue };
             let is_settled = file.stamp.is_settled(now);
-            snapshot.files.push(SeenFile { path: file.path, stamp: file.stamp, mode: file.mode, is_settled, state });
+            let MetFile { path, stamp, mode } = file;
+            snapshot.files.push(Arc::new(SeenFile { path, stamp, mode, is_settled, state }));
         }
         Ok(snapshot)
     }

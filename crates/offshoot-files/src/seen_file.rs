@@ -1,6 +1,7 @@
 //! The newest look at all files, kept so that the next session does not read them again. Disposable: what does not fit is read anew.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use offshoot_session::medium::{Stamp, read_regular, replace_file};
 use serde::{Deserialize, Serialize};
@@ -24,9 +25,10 @@ pub(crate) fn read_seen(path: &Path, store: &ContentStore) -> Snapshot {
     let files = rows.filter(|row| is_there(&row.5)).map(|SeenRow(path, sizes, times, mode, is_settled, state)| {
         let [device, inode, length] = sizes;
         let [modified, changed] = times;
-        SeenFile { path, stamp: Stamp { device, inode, length, modified, changed }, mode, is_settled, state }
+        let stamp = Stamp { device, inode, length, modified, changed };
+        Arc::new(SeenFile { path, stamp, mode, is_settled, state })
     });
-    let mut files: Vec<SeenFile> = files.collect();
+    let mut files: Vec<Arc<SeenFile>> = files.collect();
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Snapshot { files, is_beyond: false, read: 0 }
 }
@@ -38,7 +40,7 @@ fn read_rows(path: &Path) -> Vec<SeenRow> {
 
 /// The contents that the next session takes from here.
 pub(crate) fn seen_contents(path: &Path) -> Vec<ContentHash> {
-    read_rows(path).into_iter().filter_map(|row| row.5.hash().cloned()).collect()
+    read_rows(path).into_iter().filter_map(|row| row.5.hash().copied()).collect()
 }
 
 /// Keeps what was seen. A failure costs the next session a look.
@@ -62,12 +64,14 @@ mod tests {
     fn what_was_seen_is_seen_again_and_a_content_that_is_gone_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let store = ContentStore::new(dir.path().join("contents"), 1000);
-        let file = |name: &str, hash| SeenFile {
-            path: RelPath::try_from(name.to_owned()).unwrap(),
-            stamp: Stamp { device: 1, inode: 2, length: 3, modified: -4, changed: 5 },
-            mode: 0o100_644,
-            is_settled: true,
-            state: FileState::File { hash, mode: 0o644 },
+        let file = |name: &str, hash| {
+            Arc::new(SeenFile {
+                path: RelPath::try_from(name.to_owned()).unwrap(),
+                stamp: Stamp { device: 1, inode: 2, length: 3, modified: -4, changed: 5 },
+                mode: 0o100_644,
+                is_settled: true,
+                state: FileState::File { hash, mode: 0o644 },
+            })
         };
         let kept = file("a", store.put(b"a").unwrap());
         let gone = file("b", ContentHash::of(b"b"));

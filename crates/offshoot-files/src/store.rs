@@ -39,7 +39,8 @@ impl ContentStore {
     }
 
     fn place(&self, hash: &ContentHash) -> PathBuf {
-        let (group, rest) = hash.as_str().split_at(2);
+        let name = hash.to_string();
+        let (group, rest) = name.split_at(2);
         self.folder.join(group).join(rest)
     }
 

@@ -61,7 +61,7 @@ impl Workspace {
         let root = real_path(root).map_err(cannot())?;
         let folder = Folder::open(&root, limits.file).map_err(cannot())?;
         let name = ContentHash::of(path_words(root.as_os_str()).as_bytes());
-        let data = data.join(name.as_str().get(..32).unwrap_or_default());
+        let data = data.join(name.start(32));
         // A manifest may be larger than a file.
         let store = ContentStore::new(data.join("contents"), limits.file.max(64 << 20));
         Ok(Self { folder, store, log: RecordLog::new(data.join("log")), data, limits })
@@ -214,9 +214,10 @@ impl Workspace {
     ///
     /// # Errors
     /// The journal cannot be written: the next program completes it.
+    #[expect(clippy::needless_pass_by_value, reason = "it is over, and its lock is free")]
     pub fn finish(&self, begun: BegunRestore) -> FilesResult<RestoreReport> {
         let of = begun.0.of().clone();
-        let report = self.restores(&journal_path(&self.data)).finish(begun.0)?;
+        let report = self.restores(&journal_path(&self.data)).finish(&begun.0)?;
         self.set_position(&of.session, &of.entry)?;
         Ok(report)
     }
@@ -225,8 +226,9 @@ impl Workspace {
     ///
     /// # Errors
     /// What was made ready cannot be removed.
+    #[expect(clippy::needless_pass_by_value, reason = "it is over, and its lock is free")]
     pub fn abandon(&self, begun: BegunRestore) -> FilesResult<()> {
-        self.restores(&journal_path(&self.data)).abandon(begun.0)
+        self.restores(&journal_path(&self.data)).abandon(&begun.0)
     }
 
     /// Whether a program that was killed may have left half a restore.

@@ -45,6 +45,7 @@ pub struct FileMoveOutcome {
     other_head: Option<String>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn files_failure(error: FilesError) -> Failure {
     let kind = match &error {
         FilesError::Locked => FailureKind::Conflict,

@@ -16,6 +16,7 @@ const ALLOWED: &[&str] = &[
     "crates/offshoot-app/src/config.rs",
     "crates/offshoot-app/src/ui.rs",
     "crates/offshoot-extensions/examples/",
+    "crates/offshoot-files/examples/",
     "crates/offshoot-search/examples/",
     "crates/offshoot-session/examples/",
     "crates/offshoot-session/src/clock.rs",

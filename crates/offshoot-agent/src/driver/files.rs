@@ -64,7 +64,7 @@ impl RecordedBatch {
 
     /// After the last call.
     pub(super) async fn end(&self) -> FilesResult<Option<BatchChanges>> {
-        self.blocking(|recorder, batch| recorder.end(batch)).await
+        self.blocking(Recorder::end).await
     }
 
     pub(super) fn recorder(&self) -> &Arc<Recorder> {

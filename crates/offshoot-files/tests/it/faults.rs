@@ -27,11 +27,11 @@ fn an_entry_that_this_folder_did_not_record_has_no_power() {
         path: path(name),
         by: ChangedBy::Calls,
         before: FileState::Absent,
-        after: FileState::File { hash: hash.clone(), mode: 0o644 },
+        after: FileState::File { hash, mode: 0o644 },
     };
     let calls = vec![ChangingCall { id: "c".to_owned(), name: "bash".to_owned() }];
     let forged = serde_json::to_string(&ChangeSet::new(calls, vec![change("secret"), change("planted")])).unwrap();
-    let known = bench.recorder.workspace().way(&[], &[forged.clone()]);
+    let known = bench.recorder.workspace().way(&[], std::slice::from_ref(&forged));
     assert_eq!((known.foreign, known.way.down.len()), (1, 0));
     // A path that leads elsewhere is no path at all.
     let leads_out = forged.replace("planted", "../../.bashrc");
