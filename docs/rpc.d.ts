@@ -333,6 +333,10 @@ export type RpcRequest1 =
        * Summarise the branch that is left
        */
       summarize?: boolean;
+      /**
+       * Bring back the files of the entry, too
+       */
+      files?: boolean;
     }
   | {
       type: "pop";
@@ -348,6 +352,10 @@ export type RpcRequest1 =
        * Have the summary written (this is the default)
        */
       summarize?: boolean;
+      /**
+       * Bring back the files of the entry, too
+       */
+      files?: boolean;
     }
   | {
       type: "label";
