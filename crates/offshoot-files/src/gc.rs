@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::changes::{ChangeSet, FileChange};
 use crate::content::ContentHash;
 use crate::error::FilesResult;
+use crate::scan::Snapshot;
 use crate::seen_file::seen_contents;
 use crate::store::StoreSize;
 use crate::workspace::Workspace;
@@ -71,6 +72,29 @@ impl Workspace {
             }
         }
         Ok(collected)
+    }
+}
+
+impl Workspace {
+    /// Removes the oldest contents as long as the store is larger than its bound. Those of the files as they are now stay.
+    pub(crate) fn shrink(&self, seen: &Snapshot) -> FilesResult<StoreSize> {
+        let mut all = self.store.list();
+        let mut size: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
+        let mut removed = StoreSize::default();
+        if size <= self.limits.store {
+            return Ok(removed);
+        }
+        let needed: BTreeSet<ContentHash> = seen.files.iter().filter_map(|file| file.state.hash().copied()).collect();
+        all.sort_by_key(|(_, _, at)| *at);
+        for (hash, bytes, _) in all.into_iter().filter(|(hash, _, _)| !needed.contains(hash)) {
+            if size <= self.limits.store {
+                break;
+            }
+            self.store.remove(&hash)?;
+            size -= bytes;
+            add(&mut removed, bytes);
+        }
+        Ok(removed)
     }
 }
 

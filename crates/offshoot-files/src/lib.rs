@@ -22,8 +22,8 @@ mod plan;
 mod restore;
 mod head;
 mod workspace;
-mod recorder;
 mod gc;
+mod recorder;
 
 pub use changes::{ChangeSet, ChangedBy, ChangingCall, FILES_ENTRY, FileChange};
 pub use content::ContentHash;

@@ -16,6 +16,7 @@ use crate::route::fold;
 use crate::scan::{Scanner, Snapshot};
 use crate::seen_file::{read_seen, write_seen};
 use crate::state::FileState;
+use crate::store::StoreSize;
 use crate::workspace::Workspace;
 
 /// The most changes that are named to other sessions.
@@ -37,6 +38,8 @@ struct RecorderState {
     seen: Option<Arc<Snapshot>>,
     batches: BTreeMap<u64, OpenBatch>,
     begun: u64,
+    /// What had to go because the store was too large.
+    shrunk: StoreSize,
     /// The files at the entry that was recorded last, with its id.
     known: Option<(String, BTreeMap<RelPath, FileState>)>,
 }
@@ -161,6 +164,21 @@ impl Recorder {
         Ok(())
     }
 
+    /// Looks at all files before anybody waits for it, if nobody has.
+    ///
+    /// # Errors
+    /// The files cannot be read, or the store not be written.
+    pub fn make_ready(&self) -> FilesResult<()> {
+        self.workspace.make()?;
+        let mut state = self.state();
+        if state.seen.is_none() { self.look_at_all(&mut state).map(drop) } else { Ok(()) }
+    }
+
+    /// What went since the last time because the store was too large: the oldest contents.
+    pub fn take_shrunk(&self) -> Option<StoreSize> {
+        Some(std::mem::take(&mut self.state().shrunk)).filter(|shrunk| shrunk.contents > 0)
+    }
+
     fn look_at_all(&self, state: &mut RecorderState) -> FilesResult<Arc<Snapshot>> {
         let kept = self.workspace.seen_path();
         let is_first = state.seen.is_none();
@@ -172,6 +190,7 @@ impl Recorder {
         };
         if is_first && seen.read > 0 {
             write_seen(&kept, &seen);
+            state.shrunk = self.workspace.shrink(&seen)?;
         }
         state.seen = Some(Arc::clone(&seen));
         Ok(seen)

@@ -10,6 +10,7 @@ use offshoot_protocol::{AgentError, Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
+use offshoot_session::text::counted;
 use offshoot_session::tree::NodeIx;
 
 use super::{Driver, DriverInput};
@@ -71,6 +72,13 @@ impl RecordedBatch {
         &self.recorder
     }
 
+    /// What had to go because the store was too large, in words.
+    pub(super) fn shrunk(&self) -> Option<String> {
+        let size = self.recorder.take_shrunk()?;
+        let contents = counted(usize::try_from(size.contents).unwrap_or(usize::MAX), "content", "contents");
+        Some(format!("the store of this folder's files was too large: {contents} went, the oldest first"))
+    }
+
     async fn blocking<T: Send + Default + 'static>(
         &self,
         work: impl FnOnce(&Recorder, BatchId) -> FilesResult<T> + Send + 'static,
@@ -92,6 +100,17 @@ impl Driver {
             old.recorder.drop_batch(old.batch);
         }
         Some(batch)
+    }
+
+    /// While the model writes a call that may change any file, all files are looked at.
+    pub(super) fn look_at_files_soon(&mut self, tool: &dyn Tool) {
+        let reads_or_names = ["read", "grep", "find", "ls", "edit", "write"].contains(&tool.name());
+        if tool.provider().is_none() && reads_or_names {
+            return;
+        }
+        let Some(recorder) = self.recorder() else { return };
+        // The call waits for it, and says what failed.
+        drop(tokio::task::spawn_blocking(move || drop(recorder.make_ready())));
     }
 
     /// A batch of its own.
@@ -125,9 +144,12 @@ impl Driver {
     /// Says it once.
     pub(super) fn not_recorded(&mut self, why: &str) {
         if !std::mem::replace(&mut self.files.has_failed, true) {
-            let message = format!("changes of files are not recorded: {why}");
-            self.outbox.tell_front_ends(Event::Notice { code: NoticeCode::Folder, message, entry_id: None });
+            self.tell_of_files(format!("changes of files are not recorded: {why}"));
         }
+    }
+
+    pub(super) fn tell_of_files(&mut self, message: String) {
+        self.outbox.tell_front_ends(Event::Notice { code: NoticeCode::Folder, message, entry_id: None });
     }
 
     /// Whether something is to be recorded when the turn ends.
@@ -138,6 +160,8 @@ impl Driver {
     /// What is to be recorded at the end of a turn.
     pub(super) fn take_files(&mut self) -> TurnFiles {
         let batch = self.files.batch.take().map(|(_, batch)| batch);
+        let shrunk = batch.as_ref().and_then(RecordedBatch::shrunk);
+        shrunk.into_iter().for_each(|words| self.tell_of_files(words));
         TurnFiles { batch, waiting: std::mem::take(&mut self.files.waiting) }
     }
 

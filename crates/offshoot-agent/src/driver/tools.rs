@@ -42,6 +42,7 @@ impl Driver {
     /// While the model writes a call.
     pub(super) fn call_begun(&mut self, ticket: Ticket, name: &str) {
         let Some(tool) = self.setup.tools.iter().find(|tool| tool.name() == name).cloned() else { return };
+        self.look_at_files_soon(tool.as_ref());
         let begun = self.begun_calls.entry(name.to_owned()).or_default();
         *begun += 1;
         let calls = *begun;

@@ -213,3 +213,31 @@ fn an_empty_way_reads_nothing() {
     assert!(bench.recorder.workspace().plan(FilesWay::default()).unwrap().is_empty());
     assert!(!bench.recorder.workspace().data().exists(), "nothing is made before the first change");
 }
+
+#[test]
+fn a_store_that_is_too_large_loses_its_oldest_contents_and_none_of_the_files_as_they_are() {
+    let mut bench = Bench::with(FileLimits { store: 10_000, ..FileLimits::default() });
+    let noise = |seed: u32| -> String {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'!' + u8::try_from((state >> 16) % 90).unwrap())
+        };
+        (0..2000).map(|_| next()).collect()
+    };
+    for seed in 1..20 {
+        bench.edit("f", &noise(seed * 31 + 1));
+    }
+    let full = bench.recorder.workspace().store().size();
+    assert!(full.bytes > 10_000, "{full:?}");
+    bench.recorder = Bench::recorder(bench.dir.path(), "s", FileLimits { store: 10_000, ..FileLimits::default() });
+    let start = bench.leaf;
+    bench.bash(|root| fs::write(root.join("f"), "new\n").unwrap());
+    assert!(bench.recorder.take_shrunk().is_some());
+    assert!(bench.recorder.workspace().store().size().bytes < full.bytes);
+    bench.restore(start);
+    assert_eq!(bench.read("f"), noise(19 * 31 + 1));
+    // What went is told, and its file stays as it is.
+    let report = bench.restore(1);
+    assert_eq!((report.written.len(), report.left.len()), (0, 1), "{report:?}");
+}
