@@ -59,6 +59,8 @@ pub use write::Write;
 
 /// The variable with the session's id.
 const SESSION_ID: &str = "OFFSHOOT_SESSION_ID";
+/// The variable with the session's file.
+const SESSION_FILE: &str = "OFFSHOOT_SESSION_FILE";
 
 /// The environment of a tool.
 #[derive(Debug, Clone)]
@@ -87,11 +89,17 @@ impl ToolContext {
         named.map(|(_, id)| id.as_str())
     }
 
+    /// The session's file.
+    pub(crate) fn session_file(&self) -> Option<&Path> {
+        let named = self.session_env.iter().find(|(name, _)| name == SESSION_FILE);
+        named.map(|(_, file)| Path::new(file.as_str()))
+    }
+
     /// From now on commands belong to this session: their variables name it, and their outputs count as its own.
     pub fn set_session(&mut self, id: &str, file: Option<&Path>) {
         self.outputs = self.outputs.of_session(id);
         let file = file.map(|file| file.display().to_string());
-        let named = ["OFFSHOOT_SESSION", "OFFSHOOT_SESSION_FILE"].map(|name| Some((name, file.clone()?)));
+        let named = ["OFFSHOOT_SESSION", SESSION_FILE].map(|name| Some((name, file.clone()?)));
         let variables = [Some((SESSION_ID, id.to_owned()))].into_iter().chain(named).flatten();
         self.session_env = variables.map(|(name, value)| (name.to_owned(), value)).collect();
     }

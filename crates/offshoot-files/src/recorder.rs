@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_session::clock::Clock;
+use offshoot_session::medium::real_path_or_same;
 
 use crate::changes::{ChangeSet, ChangedBy, ChangingCall, FileChange};
 use crate::error::FilesResult;
@@ -29,6 +30,8 @@ pub struct Recorder {
     clock: Arc<dyn Clock + Sync>,
     /// Folders that are never looked at.
     never: Vec<PathBuf>,
+    /// The folder of the session's file.
+    sessions: Option<PathBuf>,
     state: Mutex<RecorderState>,
 }
 
@@ -85,7 +88,14 @@ impl Recorder {
     /// A recorder. Nothing is read or written before the first call.
     #[must_use]
     pub fn new(workspace: Workspace, session: &str, clock: Arc<dyn Clock + Sync>, never: Vec<PathBuf>) -> Self {
-        Self { workspace, session: session.to_owned(), clock, never, state: Mutex::default() }
+        let never = never.iter().map(|folder| real_path_or_same(folder)).collect();
+        Self { workspace, session: session.to_owned(), clock, never, sessions: None, state: Mutex::default() }
+    }
+
+    /// The same for a session in this file. Files of sessions in its folder are never touched.
+    #[must_use]
+    pub fn in_file(self, session: &Path) -> Self {
+        Self { sessions: session.parent().map(real_path_or_same), ..self }
     }
 
     /// The workspace.
@@ -106,7 +116,7 @@ impl Recorder {
 
     fn scanner(&self) -> Scanner<'_> {
         let Workspace { folder, store, limits, .. } = &self.workspace;
-        Scanner { folder, store, limits, never: &self.never }
+        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref() }
     }
 
     /// Begins a batch.
@@ -138,7 +148,7 @@ impl Recorder {
 
     /// The path below the workspace's folder, without links.
     fn path_of(&self, path: &Path) -> Option<RelPath> {
-        let real = offshoot_session::medium::real_path_or_same(path);
+        let real = real_path_or_same(path);
         RelPath::below(self.workspace.root(), &real)
     }
 

@@ -39,6 +39,8 @@ const KEY_NAMES: [&str; 10] = [
 ];
 const KEY_ENDS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".keystore"];
 
+/// Why a session's file is not covered.
+const SESSION: &str = "it is a session";
 /// Why a file of keys is not covered.
 const KEYS: &str = "files of this name hold keys";
 
@@ -79,6 +81,8 @@ pub(crate) struct Scanner<'a> {
     pub(crate) limits: &'a FileLimits,
     /// Folders below the workspace that are never looked at, such as the data of offshoot.
     pub(crate) never: &'a [PathBuf],
+    /// The folder of the session's file: no file of a session is touched.
+    pub(crate) sessions: Option<&'a Path>,
 }
 
 /// A file that was met on the way.
@@ -93,6 +97,12 @@ struct MetFile {
 pub(crate) fn is_key_file(path: &RelPath) -> bool {
     let name = path.as_str().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     KEY_NAMES.contains(&name.as_str()) || KEY_ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with(".env.")
+}
+
+/// Whether a path is a session's file, or one that is made beside it.
+fn is_session(sessions: Option<&Path>, path: &Path) -> bool {
+    let is_named = || path.file_name().is_some_and(|name| name.to_string_lossy().contains(".jsonl"));
+    sessions.is_some() && path.parent() == sessions && is_named()
 }
 
 fn has_sound_rules(folder: &Path) -> bool {
@@ -136,6 +146,9 @@ impl Scanner<'_> {
             return Ok(Some(FileState::not_covered(KEYS)));
         }
         let whole = self.folder.path.join(path.to_path());
+        if is_session(self.sessions, &whole) {
+            return Ok(Some(FileState::not_covered(SESSION)));
+        }
         let found = self.folder.read(path).map_err(io_error("read", &whole))?;
         if let Some(bytes) = &found.bytes {
             self.store.put(bytes)?;
@@ -163,12 +176,13 @@ impl Scanner<'_> {
                         && (never.iter().any(|own| own == entry.path()) || !has_sound_rules(entry.path()))))
         });
         let (met, count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let most = self.limits.files;
+        let (most, sessions) = (self.limits.files, self.sessions);
         builder.build_parallel().run(|| {
             let mut own = MetFiles { files: Vec::new(), all: Arc::clone(&met) };
             let count = Arc::clone(&count);
             Box::new(move |entry| {
-                let Some(file) = entry.ok().and_then(|entry| met_file(root, &entry)) else {
+                let entry = entry.ok().filter(|entry| !is_session(sessions, entry.path()));
+                let Some(file) = entry.and_then(|entry| met_file(root, &entry)) else {
                     return WalkState::Continue;
                 };
                 own.files.push(file);

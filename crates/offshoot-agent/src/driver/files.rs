@@ -136,7 +136,11 @@ impl Driver {
                 return None;
             }
         };
-        let recorder = Arc::new(Recorder::new(workspace, &session, Arc::clone(clock), files.never.clone()));
+        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), files.never.clone());
+        let recorder = Arc::new(match tool_context.session_file() {
+            Some(file) => recorder.in_file(file),
+            None => recorder,
+        });
         self.files.recorder = Some((cwd, session, Arc::clone(&recorder)));
         Some(recorder)
     }

@@ -18,6 +18,7 @@ mod crashes;
 mod damaged_histories;
 mod drafts;
 mod examples;
+mod files;
 mod forecasts;
 mod operations;
 mod picked_requests;

@@ -96,7 +96,10 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
         neutral: None,
     };
     setup.tool_context.set_session(session.id(), session.file());
-    let never = app.environment.data.clone().into_iter().chain(app.environment.cache.clone()).collect();
+    let environment = &app.environment;
+    let own = [&environment.data, &environment.cache, &environment.pi, &app.session_dir].map(Clone::clone);
+    let others = environment.others.iter().map(|root| root.folder.clone());
+    let never = own.into_iter().flatten().chain(others).collect();
     let recording = |data| FileRecording { data, limits: FileLimits::default(), never };
     setup.files = app.environment.files().map(recording);
     setup.permissions = permissions(app, args, &layers, &setup.tool_context.cwd)?;
