@@ -42,7 +42,7 @@ fn folder(files: usize) -> tempfile::TempDir {
 fn recorder(dir: &Path) -> Recorder {
     let limits = FileLimits { files: 1 << 20, ..FileLimits::default() };
     let workspace = Workspace::open(&dir.join("work"), &dir.join("data"), limits).unwrap();
-    Recorder::new(workspace, "s", Arc::new(SystemClock), Vec::new())
+    Recorder::new(workspace, "s", Arc::new(SystemClock), &[])
 }
 
 fn call(name: &str) -> ChangingCall {

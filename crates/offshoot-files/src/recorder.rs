@@ -87,7 +87,7 @@ impl std::fmt::Debug for Recorder {
 impl Recorder {
     /// A recorder. Nothing is read or written before the first call.
     #[must_use]
-    pub fn new(workspace: Workspace, session: &str, clock: Arc<dyn Clock + Sync>, never: Vec<PathBuf>) -> Self {
+    pub fn new(workspace: Workspace, session: &str, clock: Arc<dyn Clock + Sync>, never: &[PathBuf]) -> Self {
         let never = never.iter().map(|folder| real_path_or_same(folder)).collect();
         Self { workspace, session: session.to_owned(), clock, never, sessions: None, state: Mutex::default() }
     }

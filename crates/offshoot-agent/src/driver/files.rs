@@ -136,7 +136,7 @@ impl Driver {
                 return None;
             }
         };
-        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), files.never.clone());
+        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), &files.never);
         let recorder = Arc::new(match tool_context.session_file() {
             Some(file) => recorder.in_file(file),
             None => recorder,

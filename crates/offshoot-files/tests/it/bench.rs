@@ -70,7 +70,7 @@ impl Bench {
 
     pub(crate) fn recorder(dir: &Path, session: &str, limits: FileLimits) -> Recorder {
         let workspace = Workspace::open(&dir.join("work"), &dir.join("data"), limits).unwrap();
-        Recorder::new(workspace, session, Arc::new(SystemClock), Vec::new())
+        Recorder::new(workspace, session, Arc::new(SystemClock), &[])
     }
 
     pub(crate) fn root(&self) -> PathBuf {
