@@ -44,14 +44,20 @@ fn escapes_letters(line: &[u8]) -> bool {
     })
 }
 
+/// The longest run of plain letters in a part, which stands in a line as it is; the part itself if that says little.
+fn plain_run(part: &str) -> &str {
+    let runs = part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    runs.max_by_key(|run| run.len()).filter(|run| run.len() > 1).unwrap_or(part)
+}
+
 /// Any of the terms, without case.
 fn pattern(any: &[Term]) -> Option<Regex> {
     let mut words = Vec::new();
     for term in any {
-        let word = match term {
+        let word: &str = match term {
             // The longest word says most.
             Term::Words(term) => term.words.iter().max_by_key(|word| word.len())?,
-            Term::Part(part) => part,
+            Term::Part(part) => plain_run(part),
             Term::Pattern(_) => return None,
         };
         let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -82,6 +88,7 @@ mod tests {
         assert!(!matters("needle", "{\"text\":\"café — 日本 needl\\u001b[31me\"}"));
         assert!(matters("needle", r#"{"text":"\u006eeedle"}"#));
         assert!(matters("本語", "日本語") && !matters("語本", "日本語"));
+        assert!(matters("~ist/lea", r#"{"path":"src/list/leaf"}"#) && !matters("~ist/lea", r#"{"path":"src/lis/le"}"#));
         assert!(matters("/x/ ", "anything") && matters("~-> ", "anything") && matters("日本語", "日本語"));
     }
 }

@@ -9,7 +9,7 @@ use super::candidate::Candidate;
 use super::common::RankedBy;
 use super::database::{Sqlite, flag};
 use super::expression::{EVERYTHING, adjacent, kind_words};
-use super::reading::document;
+use super::reading::{LastFile, document};
 use super::rows::{DOCUMENT, Rows};
 use super::writing::first_id;
 use crate::document::DocumentKind;
@@ -225,12 +225,14 @@ impl Asking<'_, '_> {
         let Some((expression, phrase)) = adjacent(self.rows.query) else { return Ok(()) };
         candidates.sort_by(|a, b| compare(a, b, order));
         let mut query = self.rows.connection.prepare("SELECT 1 FROM fts WHERE fts MATCH ?1 AND rowid = ?2")?;
+        let mut last = LastFile::default();
         for candidate in candidates.iter_mut().take(CHECKED_BESIDE) {
             // Of common words, a short text tells it sooner than the index.
             let is_beside = if candidate.kind.is_name() || candidate.source.is_old || candidate.length > SHORT_LINE {
                 query.exists(params![expression, candidate.id])?
             } else {
-                document(self.rows.place, candidate).is_some_and(|document| fit(&phrase, &document).is_some())
+                document(self.rows.place, candidate, &mut last, &|_| true)
+                    .is_some_and(|document| fit(&phrase, &document).is_some())
             };
             if is_beside {
                 candidate.score = scored(candidate, true);

@@ -1,11 +1,13 @@
 //! Reads a document's text back from its session, and holds it against the query: the index has no texts.
 
+use std::sync::Arc;
+
 use offshoot_session::entry::Source as _;
 use offshoot_session::medium::{FileMedium, read_exact_at};
 use offshoot_session::session::Session;
 use offshoot_session::transcript::Item;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, IndexedSession};
 use crate::document::{Document, DocumentKind, documents_of};
 use crate::scan::SearchedPlace;
 use crate::session_documents::masked;
@@ -13,8 +15,26 @@ use crate::session_documents::masked;
 /// The longest line that is read for a hit, in bytes: no text in it is longer.
 const LONGEST_LINE: i64 = 1 << 30;
 
-/// The document of a row of the index; `None` if the file no longer has it.
-pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Option<Document> {
+/// The file that was read last: neighbouring documents are in one.
+#[derive(Default)]
+pub(super) struct LastFile(Option<(Arc<IndexedSession>, FileMedium)>);
+
+impl LastFile {
+    fn of(&mut self, source: &Arc<IndexedSession>) -> Option<&FileMedium> {
+        if !self.0.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source)) {
+            self.0 = Some((Arc::clone(source), FileMedium::open(&source.path).ok()?));
+        }
+        self.0.as_ref().map(|(_, medium)| medium)
+    }
+}
+
+/// The document of a row of the index; `None` if the file no longer has it, or if its line cannot matter.
+pub(super) fn document(
+    place: SearchedPlace<'_>,
+    candidate: &Candidate,
+    last: &mut LastFile,
+    can_matter: &dyn Fn(&[u8]) -> bool,
+) -> Option<Document> {
     let source = &candidate.source;
     let is_name = candidate.kind.is_name();
     let mut document = if source.is_old || is_name {
@@ -23,9 +43,11 @@ pub(super) fn document(place: SearchedPlace<'_>, candidate: &Candidate) -> Optio
         if candidate.length > LONGEST_LINE {
             return None;
         }
-        let medium = FileMedium::open(&source.path).ok()?;
         let length = usize::try_from(candidate.length).ok()?;
-        let line = read_exact_at(&medium, candidate.offset.cast_unsigned(), length).ok()?;
+        let line = read_exact_at(last.of(source)?, candidate.offset.cast_unsigned(), length).ok()?;
+        if !can_matter(&line) {
+            return None;
+        }
         let item = Item::of_line(&String::from_utf8_lossy(&line))?;
         documents_of(&item).into_iter().nth(candidate.number)?
     };

@@ -12,10 +12,11 @@ use rusqlite::{Connection, Row, Statement};
 
 use super::candidate::{Candidate, IndexedSession};
 use super::database::{Database, Sqlite, flag};
-use super::reading::document;
+use super::reading::{LastFile, document};
 use crate::document::{Document, DocumentKind};
 use crate::filtering::Facts;
 use crate::hit::SearchHit;
+use crate::line_check::LineCheck;
 use crate::matching::{Fit, fit};
 use crate::query::SearchQuery;
 use crate::scan::SearchedPlace;
@@ -33,6 +34,8 @@ pub(super) struct Rows<'a> {
     known: RefCell<HashMap<i64, Arc<IndexedSession>>>,
     pub(super) place: SearchedPlace<'a>,
     pub(super) query: &'a SearchQuery,
+    check: LineCheck,
+    last: RefCell<LastFile>,
     /// Files whose rows are not looked at.
     passed_over: &'a HashSet<PathBuf>,
 }
@@ -51,7 +54,18 @@ impl<'a> Rows<'a> {
         let sources =
             connection.prepare("SELECT path, agent, session, folder, title, old FROM source WHERE id = ?1")?;
         let known = RefCell::default();
-        Ok(Self { connection, documents, sources: sources.into(), known, place, query, passed_over })
+        let check = LineCheck::of(query);
+        Ok(Self {
+            connection,
+            documents,
+            sources: sources.into(),
+            known,
+            place,
+            query,
+            check,
+            last: RefCell::default(),
+            passed_over,
+        })
     }
 
     /// The document of an id, if it passes the filters.
@@ -149,7 +163,8 @@ impl<'a> Rows<'a> {
 
     /// The document as its session has it now, and how it fits; `None` if it does not.
     pub(super) fn read(&self, candidate: &Candidate) -> Option<(Document, Fit)> {
-        let document = document(self.place, candidate)?;
+        let can_matter = |line: &[u8]| self.check.can_matter(line);
+        let document = document(self.place, candidate, &mut self.last.borrow_mut(), &can_matter)?;
         let fit = fit(self.query, &document)?;
         Some((document, fit))
     }
