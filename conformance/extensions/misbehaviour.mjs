@@ -9,11 +9,11 @@ const call = { say: [{ call: "bash", id: "c1", arguments: { command: "echo hi" }
 const say = (text) => ({ say: [{ text }] });
 
 /** `[what the extension does, its code, what offshoot does]`; `reports`: a person hears of it; `extra` is what it adds itself, `stops` a person
- * who stops the run. */
+ * who stops the run, `patience` how many seconds it may run on: the others yield, and a short limit would end a process that only works. */
 export const MISBEHAVIOUR = [
   { reports: true, does: "throws", code: 'pi.on("turn_start", () => { throw new Error("oh"); });', so: "it is reported with its stack; the other handlers run" },
   { does: "throws at a call", code: 'pi.on("tool_call", () => { throw new Error("oh"); });', so: "the call does not run, and the model gets the reason" },
-  { reports: true, does: "hangs: runs on without yielding", code: 'pi.on("context", () => { for (;;) {} });', so: "its process is ended after 30 s (here 0.4 s), which is reported, and started once more" },
+  { reports: true, patience: "0.4", does: "hangs: runs on without yielding", code: 'pi.on("context", () => { for (;;) {} });', so: "its process is ended after 30 s (here 0.4 s), which is reported, and started once more" },
   { does: "hangs: waits for what never comes", code: 'pi.on("tool_call", () => new Promise(() => {}));', so: "the stop of the person ends the wait; the call does not run", stops: true },
   { does: "leaks 8 MB with each piece of an answer", code: 'const kept = []; pi.on("message_update", () => kept.push(Buffer.alloc(8 << 20)));', so: "the memory is that of its process" },
   { does: "floods: 20,000 notices at once", code: 'pi.on("turn_start", (event, ctx) => { for (let n = 0; n < 20000; n++) ctx.ui.notify(`n${n}`); });', so: "it waits while the pipe is full; the terminal shows ten in a second and counts the rest" },
@@ -40,7 +40,7 @@ function recorded(folder) {
 
 async function session(folder, program, row) {
   const server = await modelServer([call, say("One."), say("Two."), say("Three.")]);
-  const place = prepare(folder, { env: { OFFSHOOT_EXTENSION_PATIENCE: "0.4" } }, "data", server.url);
+  const place = prepare(folder, { env: row?.patience ? { OFFSHOOT_EXTENSION_PATIENCE: row.patience } : {} }, "data", server.url);
   const file = path.join(folder, "extension", "bad.mjs");
   fs.writeFileSync(file, `export default function (pi) { ${row?.code ?? ""} }\n`);
   const run = new RpcRun({ file: program, args: ["--approval", "auto", ...(row ? ["-e", file] : ["--no-extensions"])], place, server, scenario: {} });

@@ -251,7 +251,11 @@ fn no_misbehaviour_loses_an_entry() {
         let talk = Talk::new(["One.", "Two.", "Three.", "Four.", "Five."].map(Reply::text));
         extension(&talk, "bad.js", &format!("export default function (pi) {{ {body} }}"));
         let mut command = command(&talk, &["-p", "first", "--then", "second"]);
-        let output = command.env("OFFSHOOT_EXTENSION_PATIENCE", "0.4").output().unwrap();
+        // The others yield, sooner or later: on a slow machine a short limit would end a process that only works.
+        if *name == "runs on" {
+            command.env("OFFSHOOT_EXTENSION_PATIENCE", "0.4");
+        }
+        let output = command.output().unwrap();
         let said = talk.world.shown(&output);
         let lines = talk.lines();
         let text = |line: &Value| match &line["message"]["content"] {
