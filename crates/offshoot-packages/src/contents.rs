@@ -22,6 +22,8 @@ pub struct Contents {
     pub name: Option<String>,
     /// The version in the manifest.
     pub version: Option<String>,
+    /// The file that an import of the package loads, relative to its folder.
+    pub main: Option<PathBuf>,
     /// The files of each kind, relative to the package's folder.
     pub files: Vec<(ResourceKind, Vec<PathBuf>)>,
     /// The scripts that npm would run at an installation: name and command.
@@ -55,8 +57,16 @@ impl Contents {
             };
             files.push((kind, found));
         }
-        let Manifest { name, version, scripts, dependencies, .. } = manifest;
-        Ok(Self { name, version, files, scripts, dependencies: dependencies.len(), strays })
+        let Manifest { name, version, main, scripts, dependencies, .. } = manifest;
+        let is_own = |main: &PathBuf| is_plain_path(main) && is_inside(root, &root.join(main)) == Some(true);
+        let main = main.map(PathBuf::from).filter(is_own).filter(|main| root.join(main).is_file());
+        Ok(Self { name, version, main, files, scripts, dependencies: dependencies.len(), strays })
+    }
+
+    /// Whether it brings nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.iter().all(|(_, files)| files.is_empty())
     }
 
     /// The files of a kind.
@@ -140,15 +150,19 @@ pub fn check(root: &Path, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a path of a manifest stays below its folder, as it is written.
+fn is_plain_path(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
 /// The files of the words of a manifest: files, folders and globs, less those of `!`, `+` and `-`. A word that leads out of the
 /// package becomes a stray.
 fn of_words(root: &Path, words: &[String], kind: ResourceKind, strays: &mut Vec<String>) -> Vec<PathBuf> {
     let is_sign = |word: &&String| word.starts_with(['!', '+', '-']);
-    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let mut found = Vec::new();
     for word in words.iter().filter(|word| !is_sign(word)) {
         let plain = word.trim_start_matches("./").trim_end_matches('/');
-        if !Path::new(plain).components().all(is_plain) {
+        if !is_plain_path(Path::new(plain)) {
             strays.push(word.clone());
             continue;
         }

@@ -16,6 +16,8 @@ const LIFE_CYCLE: [&str; 6] = ["preinstall", "install", "postinstall", "preprepa
 pub(crate) struct Manifest {
     pub(crate) name: Option<String>,
     pub(crate) version: Option<String>,
+    /// The file that an import of the package loads.
+    pub(crate) main: Option<String>,
     /// The member `pi`: a package that has it brings only what it lists.
     pub(crate) listed: Option<Listed>,
     /// The scripts that npm would run at an installation: name and command.
@@ -57,6 +59,7 @@ impl Manifest {
         Ok(Self {
             name: text("name"),
             version: text("version"),
+            main: text("main"),
             listed: object("pi").map(listed),
             scripts: scripts.collect(),
             dependencies: object("dependencies").cloned().unwrap_or_default(),

@@ -247,7 +247,13 @@ impl FoundExtensions {
         }
         let index = ["package.json", "index.ts", "index.js"].map(|name| path.join(name));
         match index.iter().find(|file| file.is_file()) {
-            Some(index) => self.add_found(index, kind, origin),
+            Some(index) => {
+                let known = (self.sources.len(), self.troubles.len());
+                self.add_found(index, kind, origin);
+                if known == (self.sources.len(), self.troubles.len()) {
+                    self.add_main(path, kind, origin);
+                }
+            }
             None => scripts(path).into_iter().for_each(|path| self.add_found(&path, kind, origin)),
         }
     }
@@ -272,6 +278,14 @@ impl FoundExtensions {
                 }
             }
             Err(error) => self.troubles.push(format!("the extension in {}: {error}", folder.display())),
+        }
+    }
+
+    /// As in pi, a folder that lists nothing and has no index is the module that an import of it loads.
+    fn add_main(&mut self, folder: &Path, kind: ExtensionKind, origin: Origin) {
+        let main = Contents::of(folder).ok().filter(Contents::is_empty).and_then(|contents| contents.main);
+        if let Some(main) = main {
+            self.add(folder.join(main), kind, origin);
         }
     }
 

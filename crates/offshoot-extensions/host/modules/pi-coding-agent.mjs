@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Bus } from "../bus.mjs";
 export { selectListTheme as getSelectListTheme, Theme } from "../theme.mjs";
 export * from "./agent/conversation.mjs";
+export * from "./agent/estimates.mjs";
 export { generateDiffString, generateUnifiedPatch } from "./agent/diff.mjs";
 export * from "./agent/files.mjs";
 export * from "./agent/look.mjs";

@@ -275,6 +275,28 @@ fn no_misbehaviour_loses_an_entry() {
     assert_eq!(wrong, [""; 0], "{}", wrong.join("\n\n"));
 }
 
+/// As in pi: a package that lists nothing for pi and has no index.
+#[test]
+fn a_named_folder_may_be_the_module_that_its_main_is() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("Done.")]);
+    talk.world.write("kit/package.json", r#"{"type": "module", "main": "./dist/it.js"}"#);
+    talk.world
+        .write("kit/dist/it.js", "import fs from \"node:fs\"; export default () => fs.writeFileSync(\"ran\", \"\");");
+    let said = run(&talk, &["-e", "kit", "-p", "hi"]);
+    assert!(said.contains("Done.") && talk.world.work().join("ran").exists(), "{said}");
+    // Nothing outside the folder, and nothing in place of what a manifest lists.
+    for manifest in [r#"{"main": "../out.js"}"#, r#"{"main": "./dist/it.js", "pi": {"skills": ["./s"]}}"#] {
+        talk.world.write("out.js", "export default () => {};");
+        talk.world.write("kit/s/SKILL.md", "---\nname: s\ndescription: s\n---\n");
+        talk.world.write("kit/package.json", manifest);
+        let said = run(&talk, &["-e", "kit", "-p", "hi"]);
+        assert!(said.contains("has no extension"), "{manifest}: {said}");
+    }
+}
+
 /// A loop that never yields keeps the process from noticing that nobody waits any more: one was found at 100 % of a processor.
 #[test]
 fn a_process_whose_extension_runs_on_ends_with_a_program_that_was_killed() {
