@@ -233,9 +233,7 @@ impl Recorder {
         let claims: BTreeMap<_, _> = elsewhere.claims(&self.session).map(|claim| (&claim.path, &claim.after)).collect();
         let mut changes = Vec::new();
         for (path, after) in after {
-            if claims.get(&path).is_some_and(|claimed| **claimed == after) {
-                continue;
-            }
+            // What another session left there was there before.
             let known = claims.get(&path).map(|state| (*state).clone()).or_else(|| others.get(&path).cloned());
             let known = known.or_else(|| named.get(&path).cloned());
             let before = known.unwrap_or_else(|| all.map(|before| before.state(&path)).unwrap_or_default());

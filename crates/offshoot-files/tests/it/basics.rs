@@ -18,12 +18,15 @@ fn an_edit_and_a_command_are_undone_and_done_again() {
         fs::remove_dir(root.join("sub")).unwrap();
         fs::write(root.join("new.txt"), "new\n").unwrap();
         symlink("a.txt", root.join("link")).unwrap();
+        fs::create_dir_all(root.join("made/here")).unwrap();
+        fs::write(root.join("made/here/too"), "x\n").unwrap();
     });
     bench.mode("new.txt", 0o644);
     let after = copy_of(&bench.root());
     let report = bench.restore(edited);
     assert_eq!((bench.read("a.txt").as_str(), bench.read("sub/b.txt").as_str()), ("two\n", "b\n"));
-    assert_eq!((report.written.len(), report.removed.len(), report.conflicts.len()), (1, 2, 0), "{report:?}");
+    assert_eq!((report.written.len(), report.removed.len(), report.conflicts.len()), (1, 3, 0), "{report:?}");
+    assert!(!bench.root().join("made").exists(), "folders go with their last file");
     bench.restore(start);
     assert_eq!(copy_of(&bench.root()), before);
     bench.restore(ran);

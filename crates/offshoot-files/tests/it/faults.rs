@@ -225,6 +225,8 @@ fn a_store_that_is_too_large_loses_its_oldest_contents_and_none_of_the_files_as_
         };
         (0..2000).map(|_| next()).collect()
     };
+    bench.write("oldest", &noise(5));
+    bench.bash(|_| ());
     for seed in 1..20 {
         bench.edit("f", &noise(seed * 31 + 1));
     }
@@ -232,12 +234,15 @@ fn a_store_that_is_too_large_loses_its_oldest_contents_and_none_of_the_files_as_
     assert!(full.bytes > 10_000, "{full:?}");
     bench.recorder = Bench::recorder(bench.dir.path(), "s", FileLimits { store: 10_000, ..FileLimits::default() });
     let start = bench.leaf;
-    bench.bash(|root| fs::write(root.join("f"), "new\n").unwrap());
+    bench.bash(|root| {
+        fs::write(root.join("f"), "new\n").unwrap();
+        fs::remove_file(root.join("oldest")).unwrap();
+    });
     assert!(bench.recorder.take_shrunk().is_some());
     assert!(bench.recorder.workspace().store().size().bytes < full.bytes);
     bench.restore(start);
-    assert_eq!(bench.read("f"), noise(19 * 31 + 1));
+    assert_eq!((bench.read("f"), bench.read("oldest")), (noise(19 * 31 + 1), noise(5)));
     // What went is told, and its file stays as it is.
-    let report = bench.restore(1);
+    let report = bench.restore(2);
     assert_eq!((report.written.len(), report.left.len()), (0, 1), "{report:?}");
 }
