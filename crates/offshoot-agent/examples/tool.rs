@@ -70,7 +70,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         return Ok(truncated(which, &line));
     }
     if let Some(home) = &line.context {
-        let (files, unreadable) = context_files::find(home, &line.cwd, Links::Inside);
+        let (files, unreadable) = context_files::find(home, &line.cwd, None, Links::Inside);
         let files: Vec<Value> =
             files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
         return Ok(json!({ "files": files, "unreadable": unreadable.len() }));

@@ -53,15 +53,16 @@ pub enum ContextTrouble {
 
 /// The instructions for a working folder: first the file of `home` (the user's folder of offshoot), then those of the
 /// folders from the root down. In a git worktree inside its main repository, the worktree's file replaces the
-/// repository's file of the same name. With [`Links::Inside`] a link must not lead out of the git repository of its
+/// repository's file of the same name. `also` is a folder whose file comes last. With [`Links::Inside`] a link must not lead out of the git repository of its
 /// folder, or out of the folder if it is in none; the user's own folder may link anywhere. A refused file is reported,
 /// and the next name in its folder is used.
-pub fn find(home: &Path, cwd: &Path, links: Links) -> (Vec<ContextFile>, Vec<ContextTrouble>) {
+pub fn find(home: &Path, cwd: &Path, also: Option<&Path>, links: Links) -> (Vec<ContextFile>, Vec<ContextTrouble>) {
     let mut troubles = Vec::new();
     let shadowed = shadowed(cwd);
     let mut files: Vec<FoundFile> = of_folder(home, Links::Anywhere, &mut troubles).into_iter().collect();
     let mut folders: Vec<&Path> = cwd.ancestors().collect();
     folders.reverse();
+    folders.extend(also);
     for folder in folders {
         let links = if folder == home { Links::Anywhere } else { links };
         let found = of_folder(folder, links, &mut troubles);
@@ -165,7 +166,7 @@ mod tests {
 
     /// Only files below `dir`: the folders above a temporary folder may have some too.
     fn contents(dir: &Path, cwd: &str) -> Vec<String> {
-        let (files, troubles) = find(&dir.join("home"), &dir.join(cwd), Links::Inside);
+        let (files, troubles) = find(&dir.join("home"), &dir.join(cwd), None, Links::Inside);
         assert!(troubles.is_empty(), "{troubles:?}");
         files.into_iter().filter(|file| file.path.starts_with(dir)).map(|file| file.content).collect()
     }
@@ -221,7 +222,7 @@ mod tests {
 
     /// The troubles about files below `dir`.
     fn troubles(dir: &Path, cwd: &str) -> Vec<String> {
-        let (_, troubles) = find(&dir.join("home"), &dir.join(cwd), Links::Inside);
+        let (_, troubles) = find(&dir.join("home"), &dir.join(cwd), None, Links::Inside);
         let own = dir.display().to_string();
         troubles.iter().map(ToString::to_string).filter(|trouble| trouble.contains(&own)).collect()
     }
@@ -251,7 +252,7 @@ mod tests {
         symlink("../inner.md", path.join("plain/sub/AGENTS.md")).unwrap();
         symlink("../shared.md", path.join("home/AGENTS.md")).unwrap();
         let found = |cwd: &str| {
-            let (files, _) = find(&path.join("home"), &path.join(cwd), Links::Inside);
+            let (files, _) = find(&path.join("home"), &path.join(cwd), None, Links::Inside);
             let own = files.into_iter().filter(|file| file.path.starts_with(&path));
             own.map(|file| file.content).collect::<Vec<_>>()
         };
@@ -285,7 +286,7 @@ mod tests {
         let long = line.repeat(MAX_FILE / line.len() + 100);
         let names = ["home/AGENTS.md", "a/AGENTS.md", "a/b/AGENTS.md", "a/b/c/AGENTS.md", "a/b/c/d/AGENTS.md"];
         put(&path, &names.map(|name| (name, long.as_str())));
-        let (files, _) = find(&path.join("home"), &path.join("a/b/c/d"), Links::Inside);
+        let (files, _) = find(&path.join("home"), &path.join("a/b/c/d"), None, Links::Inside);
         let own: Vec<_> = files.iter().filter(|file| file.path.starts_with(&path)).collect();
         let sum: usize = own.iter().map(|file| file.content.len()).sum();
         assert!(sum < MAX_ALL + own.len() * 100, "{sum}");

@@ -3,8 +3,8 @@
 //! Built-in models are data (`catalogue`), of which only the part of the provider that is asked for is parsed. Reads the user's
 //! `models.json` and `auth.json`; the environment is an argument. Uses no network.
 
-mod file;
 mod value;
+mod file;
 mod privacy;
 mod definition;
 mod catalogue;

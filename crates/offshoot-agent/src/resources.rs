@@ -4,7 +4,10 @@
 mod front_matter;
 mod template;
 mod skill;
+mod stream_rule;
+mod rule;
 mod patterns;
+mod folder_walk;
 mod places;
 mod system_texts;
 mod search;
@@ -17,11 +20,16 @@ use std::sync::Arc;
 use offshoot_session::medium::{read_regular_text, real_path_or_same};
 
 pub use patterns::{chosen, is_pattern};
-pub use places::{PackageFiles, ResourceLists, ResourcePlaces, skill_files, template_files};
+pub use places::{
+    PackageFiles, ResourceLists, ResourcePlaces, rule_files, skill_files, skill_files_of, template_files,
+};
+pub use rule::{Rule, RuleUse};
 pub use search::{AddedPaths, SharedResources};
 pub use skill::Skill;
+pub use stream_rule::{Interruption, RuleTrigger, StreamPart};
 pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;
+use template::TemplateDialect;
 
 /// A longer file is refused.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -58,12 +66,13 @@ pub struct BringingPackage {
     pub root: PathBuf,
 }
 
-/// Templates and skills, each kind in the order of precedence, no name twice.
+/// Templates, skills and rules, each kind in the order of precedence, no name twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]
 pub struct Resources {
     pub templates: Vec<PromptTemplate>,
     pub skills: Vec<Skill>,
+    pub rules: Vec<Rule>,
 }
 
 /// The files and folders of a project that would count if it were trusted.
@@ -141,6 +150,24 @@ impl Resources {
                 told.join("\n")
             )
         })
+    }
+}
+
+impl Resources {
+    /// The part of the system prompt about rules: the texts of those that always count, and a list of those that the model opens
+    /// with the tool of this name; `None` without any.
+    pub fn rules_for_model(&self, reader: Option<&str>) -> Option<String> {
+        let always = self.rules.iter().filter(|rule| matches!(rule.applies, RuleUse::Always));
+        let mut parts: Vec<String> = always.map(|rule| rule.text.clone()).collect();
+        let on_demand = self.rules.iter().filter(|rule| matches!(rule.applies, RuleUse::OnDemand));
+        let listed: Vec<String> = on_demand.map(Rule::told).collect();
+        if let Some(reader) = reader.filter(|_| !listed.is_empty()) {
+            let listed = listed.join("\n");
+            parts.push(format!(
+                "Before work that fits one of these rules, open its file with {reader} and obey it:\n\n{listed}"
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 }
 

@@ -103,6 +103,7 @@ impl PromptParts {
             ("addendum", self.append.clone()),
             ("project_context", self.instructions()),
             ("skills", self.skills(tools)),
+            ("user_rules", self.user_rules(tools)),
             ("cwd", Some(place)),
             ("sandbox", self.sandbox.clone()),
         ]);
@@ -110,14 +111,23 @@ impl PromptParts {
     }
 
     fn skills(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {
-        let reader = ["read", "bash"].into_iter().find(|name| tools.iter().any(|tool| tool.name() == *name))?;
+        let reader = reader(tools)?;
         Some(format!("# Skills\n\n{}", self.resources.for_model(reader)?))
+    }
+
+    fn user_rules(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {
+        Some(format!("# Rules of the user\n\n{}", self.resources.rules_for_model(reader(tools))?))
     }
 
     fn instructions(&self) -> Option<String> {
         let files: Vec<String> = self.context.iter().map(instructions_of).collect();
         (!files.is_empty()).then(|| format!("# Project instructions\n\n{}", files.join("\n\n")))
     }
+}
+
+/// The tool that opens files.
+fn reader(tools: &[Arc<dyn Tool>]) -> Option<&'static str> {
+    ["read", "bash"].into_iter().find(|name| tools.iter().any(|tool| tool.name() == *name))
 }
 
 /// A context file as the prompt has it.

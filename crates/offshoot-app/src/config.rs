@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
-use offshoot_protocol::CacheRetention;
+use offshoot_protocol::{CacheRetention, Peer, PeerFolder};
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::path_words::path_words;
 use offshoot_session::store::{Flavour, Root};
@@ -30,8 +30,8 @@ pub struct Environment {
     pub home: Option<PathBuf>,
     /// `OFFSHOOT_HOME`: contains sessions, models.json and auth.json.
     pub data: Option<PathBuf>,
-    /// pi's own folder: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`. It may not exist.
-    pub pi: Option<PathBuf>,
+    /// The peers' own folders, pi's first: `PI_CODING_AGENT_DIR`, else `~/.pi/agent` and `~/.omp/agent`. They may not exist.
+    pub peers: Vec<PeerFolder>,
     /// The folder of new sessions; `None` if neither `OFFSHOOT_HOME` nor a home directory is known.
     pub own: Option<Root>,
     /// May be deleted at any time.
@@ -95,6 +95,9 @@ const OF_REPOSITORY: &[&str] = &[
     "GIT_EXEC_PATH",
 ];
 
+/// Files that a folder of oh-my-pi has, and one of pi has not.
+const OF_OMP: [&str; 3] = ["models.yml", "agent.db", "config.yml"];
+
 type Env<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Environment {
@@ -145,6 +148,13 @@ impl Environment {
         let profile =
             all("OMP_PROFILE").or_else(|| all("PI_PROFILE")).map(|name| name.to_string_lossy().trim().to_owned());
         let profile = profile.filter(|name| !name.is_empty() && name != "default" && !name.contains(['/', '\\']));
+        let pi = pi_folder(env, home.as_deref()).map(|path| PeerFolder { peer: Peer::Pi, path });
+        let omp = omp_folder(env, profile.as_deref(), home.as_deref());
+        // One variable names the folders of both.
+        let is_of_pi = |path: &PathBuf| pi.as_ref().is_some_and(|pi| pi.path == *path);
+        let omp = omp.filter(|path| !is_of_pi(path) || OF_OMP.iter().any(|name| path.join(name).exists()));
+        let omp = omp.map(|path| PeerFolder { peer: Peer::Omp, path });
+        let peers = pi.into_iter().chain(omp).collect();
         let omp = omp_root(env, profile, home.as_deref(), temp);
         let others: Vec<Root> = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
         let roots: Vec<&Root> = own.iter().chain(&others).collect();
@@ -155,7 +165,7 @@ impl Environment {
         Self {
             cwd,
             data: base,
-            pi: pi_folder(env, home.as_deref()),
+            peers,
             named_by,
             passed_over,
             own,
@@ -179,6 +189,12 @@ impl Environment {
             path: env("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
             home,
         }
+    }
+
+    /// A peer's own folder, which may not exist. The data folder is none.
+    pub fn peer(&self, peer: Peer) -> Option<&Path> {
+        let folder = self.peers.iter().find(|folder| folder.peer == peer)?;
+        Some(folder.path.as_path()).filter(|path| self.data.as_deref() != Some(*path))
     }
 
     /// A path as it is shown: the home directory is `~`.
@@ -243,25 +259,28 @@ fn pi_folder(env: Env<'_>, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// oh-my-pi's root. A profile takes precedence over the folder in the environment; without either, its folder under
-/// `XDG_DATA_HOME` is used if it exists.
+/// oh-my-pi's own folder. A profile takes precedence over the folder in the environment.
+fn omp_folder(env: Env<'_>, profile: Option<&str>, home: Option<&Path>) -> Option<PathBuf> {
+    let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none());
+    if let Some(folder) = named {
+        return Some(expand_home(folder, home));
+    }
+    let name = env("PI_CONFIG_DIR").map(|name| name.to_string_lossy().into_owned());
+    let name = name.as_deref().map_or(".omp", |name| name.trim_start_matches('/'));
+    Some(home?.join(name).join(of_profile(profile)).join("agent"))
+}
+
+fn of_profile(profile: Option<&str>) -> PathBuf {
+    profile.map(|name| Path::new("profiles").join(name)).unwrap_or_default()
+}
+
+/// oh-my-pi's root. Unless a variable names the folder, that under `XDG_DATA_HOME` is used if it exists.
 fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &Path) -> Option<Root> {
-    let named = env("PI_CODING_AGENT_DIR").filter(|_| profile.is_none()).map(|folder| expand_home(folder, home));
-    let agent = match named {
-        Some(agent) => agent,
-        None => {
-            let inside = profile.map(|name| Path::new("profiles").join(name)).unwrap_or_default();
-            let data = env("XDG_DATA_HOME").map(|data| Path::new(&data).join("omp").join(&inside));
-            match data.filter(|data| data.is_dir()) {
-                Some(data) => data,
-                None => {
-                    let name = env("PI_CONFIG_DIR").map(|name| name.to_string_lossy().into_owned());
-                    let name = name.as_deref().map_or(".omp", |name| name.trim_start_matches('/'));
-                    home?.join(name).join(inside).join("agent")
-                }
-            }
-        }
-    };
+    let profile = profile.as_deref();
+    let is_named = profile.is_none() && env("PI_CODING_AGENT_DIR").is_some();
+    let data = env("XDG_DATA_HOME").map(|data| Path::new(&data).join("omp").join(of_profile(profile)));
+    let data = data.filter(|data| !is_named && data.is_dir());
+    let agent = data.or_else(|| omp_folder(env, profile, home))?;
     let root = Root::new(agent.join("sessions"), Flavour::Omp);
     Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
 }

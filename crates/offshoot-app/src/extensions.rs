@@ -13,7 +13,7 @@ use offshoot_extensions::ExtensionSet;
 use offshoot_extensions::contract::{ExtensionSource, Host, LoadRequest, ProgramMode};
 use offshoot_extensions::node::{NodeHost, NodeOptions, NodeSearch};
 use offshoot_extensions::program::Program;
-use offshoot_protocol::SessionReason;
+use offshoot_protocol::{Peer, SessionReason};
 use offshoot_session::clock::SystemClock;
 use offshoot_settings::{Layers, Settings};
 use serde_json::{Map, Value};
@@ -94,7 +94,8 @@ fn pi_packages(app: &App) -> Vec<std::path::PathBuf> {
         let program = folder.join("pi").canonicalize().ok()?;
         program.ancestors().find(|folder| folder.ends_with("node_modules")).map(Path::to_path_buf)
     });
-    let own = environment.pi.iter().map(|pi| pi.join("npm/node_modules")).filter(|folder| folder.is_dir());
+    let own =
+        environment.peer(Peer::Pi).into_iter().map(|pi| pi.join("npm/node_modules")).filter(|folder| folder.is_dir());
     beside.take(1).chain(own).collect()
 }
 

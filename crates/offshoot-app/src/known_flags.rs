@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::{PeerFolder, project_folders};
 use offshoot_session::medium::{read_regular_text, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Environment;
-use crate::config::settings::pi_folder;
+use crate::config::settings::peer_folders;
+use crate::trust::extension_places;
 
 const LIMIT: u64 = 1 << 20;
 
@@ -52,16 +54,15 @@ impl KnownFlags {
         let flags = serde_json::from_str(&text).unwrap_or_default();
         let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
         let since = changed(&path);
-        let own = environment.data.iter().map(PathBuf::as_path);
-        let project = [".offshoot", ".pi"].map(|name| environment.cwd.join(name));
-        let bases = own.chain(pi_folder(environment)).map(Path::to_path_buf).chain(project);
-        let bases: Vec<PathBuf> = bases.collect();
-        let mut places = bases.iter().flat_map(|base| ["extensions", "hooks"].map(|name| base.join(name)));
+        let own = environment.data.iter().map(|data| (None, data.clone()));
+        let peers = peer_folders(environment).into_iter().map(|PeerFolder { peer, path }| (Some(peer), path));
+        let bases: Vec<_> = own.chain(peers).chain(project_folders(&environment.cwd)).collect();
+        let mut places = bases.iter().flat_map(|(peer, base)| extension_places(*peer, base)).map(|(place, _)| place);
         let is_newer = |path: &Path| changed(path).is_some_and(|at| since.is_none_or(|since| at > since));
         let has_newer =
             |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().any(|file| is_newer(&file.path()));
         // Settings may list others, elsewhere.
-        let mut lists = bases.iter().map(|base| base.join("settings.json"));
+        let mut lists = bases.iter().map(|(_, base)| base.join("settings.json"));
         let may_be_new = places.any(|place| is_newer(&place) || has_newer(&place))
             || lists.any(|settings| is_newer(&settings) && lists_extensions(&settings));
         Self { flags, may_be_new }

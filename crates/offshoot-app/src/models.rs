@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::model::{FoundModel, KeyOrigin, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{Secret, ThinkingLevel};
+use offshoot_protocol::{Peer, Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::config;
 use crate::config::auth_file::AuthFile;
 use crate::config::local_models_file;
-use crate::config::settings::pi_folder;
+use crate::config::settings::peer_folders;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::near_model::near_model;
 
@@ -103,7 +103,6 @@ impl ModelTable {
     /// Reads the user's files, and returns what is wrong in them.
     pub fn read(app: &App) -> (Self, Vec<Trouble>) {
         let home = app.environment.data.as_deref();
-        let pi = pi_folder(&app.environment);
         let (mut models, mut troubles) = Models::load(home);
         let mut keys = Keys::new(config::variables(), Arc::new(SystemClock)).with_environment(config::all_variables());
         if let Some(home) = home {
@@ -111,9 +110,13 @@ impl ModelTable {
             keys = loaded;
             troubles.extend(found);
         }
-        if let Some(pi) = pi {
-            let (more, odd) = models.behind(home, pi);
-            let (stored, found) = keys.behind(pi);
+        let peers = peer_folders(&app.environment);
+        for (at, peer) in peers.iter().enumerate() {
+            let (more, odd) = models.behind(home, peers.get(..at).unwrap_or_default(), peer);
+            let (stored, found) = match peer.peer {
+                Peer::Pi => keys.behind(&peer.path),
+                Peer::Omp => (keys, Vec::new()),
+            };
             (models, keys) = (more, stored);
             troubles.extend(odd.into_iter().chain(found));
         }

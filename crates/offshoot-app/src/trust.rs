@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::resources::of_project;
+use offshoot_extensions::contract::ExtensionKind;
 use offshoot_packages::contents::extensions;
+use offshoot_protocol::{Peer, project_folders};
 use offshoot_settings::{ProjectTrust, Settings};
 
 use crate::config::settings::SettingsFiles;
@@ -42,18 +44,34 @@ pub enum Trust {
 
 /// Names in a project's folders of offshoot and pi that count only in trusted folders, beside extensions and resources.
 const GUARDED: [&str; 2] = ["settings.json", "themes"];
+/// The same of oh-my-pi.
+const GUARDED_OF_OMP: [&str; 2] = ["AGENTS.md", "themes"];
+
+/// The folders of scripts in a folder of settings, and what the scripts are.
+pub fn extension_places(peer: Option<Peer>, base: &Path) -> Vec<(PathBuf, ExtensionKind)> {
+    let extensions = (base.join("extensions"), ExtensionKind::Extension);
+    let tools = (base.join("tools"), ExtensionKind::Tool);
+    let hooks = |names: &[&str]| names.iter().map(|name| (base.join(name), ExtensionKind::Hook)).collect::<Vec<_>>();
+    let hooks = match peer {
+        None | Some(Peer::Pi) => hooks(&["hooks"]),
+        Some(Peer::Omp) => hooks(&["hooks/pre", "hooks/post"]),
+    };
+    std::iter::once(extensions).chain(hooks).chain([tools]).collect()
+}
 
 /// The project's folders of extensions, hooks and tools that have any.
 pub fn extension_folders(folder: &Path) -> Vec<PathBuf> {
-    let bases = [".offshoot", ".pi"].map(|base| folder.join(base));
-    let all = bases.iter().flat_map(|base| ["extensions", "hooks", "tools"].map(|name| base.join(name)));
-    all.filter(|place| !extensions(place).is_empty()).collect()
+    let all = project_folders(folder).into_iter().flat_map(|(peer, base)| extension_places(peer, &base));
+    all.map(|(place, _)| place).filter(|place| !extensions(place).is_empty()).collect()
 }
 
 /// Whether a folder has files that count only if it is trusted.
 pub fn has_trusted_files(folder: &Path, home: Option<&Path>) -> bool {
-    let bases = [".offshoot", ".pi"].map(|base| folder.join(base));
-    bases.iter().any(|base| GUARDED.iter().any(|name| base.join(name).exists()))
+    let is_guarded = |(peer, base): &(Option<Peer>, PathBuf)| match peer {
+        None | Some(Peer::Pi) => GUARDED.iter().any(|name| base.join(name).exists()),
+        Some(Peer::Omp) => GUARDED_OF_OMP.iter().any(|name| base.join(name).exists()),
+    };
+    project_folders(folder).iter().any(is_guarded)
         || !extension_folders(folder).is_empty()
         || !of_project(folder, home).is_empty()
 }

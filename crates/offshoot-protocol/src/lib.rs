@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod thinking;
+mod peer;
 mod cache_retention;
 mod secret;
 mod levels;
@@ -47,6 +48,7 @@ pub use folder_refusal::FolderRefusal;
 pub use key_error::KeyError;
 pub use levels::Levels;
 pub use notice::NoticeCode;
+pub use peer::{OWN_IN_PROJECT, Peer, PeerFolder, project_folders};
 pub use raw_json::RawJson;
 pub use running::{PromptStorage, QueueMode, Retry, RunSettings};
 pub use sandbox::{SandboxMode, SandboxNetwork};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    AnswerLimits, CacheRetention, HttpOptions, PromptStorage, QueueMode, Resend, Retry, SandboxMode, SandboxNetwork,
-    ThinkingBudgets, ThinkingLevel,
+    AnswerLimits, CacheRetention, HttpOptions, Peer, PromptStorage, QueueMode, Resend, Retry, SandboxMode,
+    SandboxNetwork, ThinkingBudgets, ThinkingLevel,
 };
 use offshoot_session::compact;
 use offshoot_session::outline::{Filter, TreeLayout};
@@ -61,13 +61,13 @@ impl Layers {
         }
     }
 
-    /// Whether pi's own folder counts, without reading all other settings.
+    /// Whether a peer's own folder counts, without reading all other settings.
     #[must_use]
-    pub fn pi_folder(&self) -> PiFolder {
-        match self.text("piFolder").as_deref() {
-            Some("on") => PiFolder::On,
-            Some("off") => PiFolder::Off,
-            _ => PiFolder::Ask,
+    pub fn use_of(&self, peer: Peer) -> PeerUse {
+        match self.text(peer.setting()).as_deref() {
+            Some("on") => PeerUse::On,
+            Some("off") => PeerUse::Off,
+            _ => PeerUse::Ask,
         }
     }
 
@@ -132,14 +132,26 @@ pub enum ProjectTrust {
     Never,
 }
 
-/// Whether pi's own folder counts behind offshoot's.
+/// Whether a peer's own folder counts after offshoot's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names say what they are")]
-pub enum PiFolder {
+pub enum PeerUse {
     #[default]
     Ask,
     On,
     Off,
+}
+
+impl PeerUse {
+    /// As the settings have it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// A terminal protocol for images.
@@ -265,7 +277,8 @@ pub struct Settings {
     pub retry: Retry,
     pub http: HttpOptions,
     pub answer_limits: AnswerLimits,
-    pub pi_folder: PiFolder,
+    /// In the order of `Peer::ALL`.
+    pub peers: [PeerUse; 2],
     /// The Node.js that runs extensions.
     pub node: Option<String>,
     /// npm and its first arguments; empty for `npm`.
@@ -370,7 +383,7 @@ impl From<&Layers> for Settings {
                 max_asked_ms: longest_asked(layers),
             },
             http: http_options(layers),
-            pi_folder: layers.pi_folder(),
+            peers: Peer::ALL.map(|peer| layers.use_of(peer)),
             node: layers.text("node"),
             npm: layers.texts("npmCommand").unwrap_or_default(),
             answer_limits: AnswerLimits {

@@ -19,7 +19,7 @@ mod effective;
 
 pub use edit::{EditError, edit};
 pub use effective::{
-    ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, NotificationKind, Notifications, PiFolder, ProjectTrust,
+    ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, NotificationKind, Notifications, PeerUse, ProjectTrust,
     SandboxSettings, Settings, WrittenPermissions, WrittenRule,
 };
 pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};

@@ -153,6 +153,14 @@ pub const SETTINGS: &[Setting] = &[
         "whether keys, models, prompts, skills, themes and settings of pi's own folder count after yours; the first start that finds one asks",
     )
     .global_only(),
+    setting_row(
+        "ompFolder",
+        Resources,
+        SettingKind::Choice(&["ask", "on", "off"]),
+        Some("\"ask\""),
+        "the same for oh-my-pi's own folder, whose keys, models, prompts, commands, skills, rules and themes count after pi's",
+    )
+    .global_only(),
     setting_row("themes", Resources, SettingKind::Texts, None, "more files and folders of themes; files add up"),
     setting_row(
         "npmCommand",

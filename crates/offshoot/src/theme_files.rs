@@ -4,9 +4,10 @@ use std::path::Path;
 
 use offshoot_agent::resources::is_pattern;
 use offshoot_app::app::App;
-use offshoot_app::config::settings::pi_folder;
+use offshoot_app::config::settings::peer_folders;
 use offshoot_app::packages::brought;
 use offshoot_packages::source::absolute;
+use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_settings::{Layers, Scope};
 
 use crate::themes::{self, ThemeFiles};
@@ -24,11 +25,15 @@ pub(crate) fn theme_files(app: &App, layers: &Layers, folder: &Path) -> ThemeFil
         let paths = words.into_iter().filter(|word| !is_pattern(word));
         paths.map(|word| absolute(&word, &base(scope), home)).collect::<Vec<_>>()
     });
-    let pi = pi_folder(&app.environment);
-    let by_pi = pi.into_iter().flat_map(|pi| {
-        let words = layers.listed_by_pi("themes").into_iter().filter(|word| !is_pattern(word));
-        std::iter::once(pi.join("themes")).chain(words.map(|word| absolute(&word, pi, home)).collect::<Vec<_>>())
+    let peers = peer_folders(&app.environment);
+    let by_peers = peers.iter().flat_map(|PeerFolder { peer, path }| {
+        let words = match peer {
+            Peer::Pi => layers.listed_by_pi("themes"),
+            Peer::Omp => Vec::new(),
+        };
+        let words = words.into_iter().filter(|word| !is_pattern(word));
+        std::iter::once(path.join("themes")).chain(words.map(|word| absolute(&word, path, home)).collect::<Vec<_>>())
     });
     let brought = brought(app, layers, folder).themes.into_iter().chain(app.registered.themes());
-    themes::files_of(own.chain(listed).chain(by_pi).chain(brought))
+    themes::files_of(own.chain(listed).chain(by_peers).chain(brought))
 }

@@ -5,11 +5,13 @@ use offshoot_protocol::{Levels, Secret};
 
 use serde_json::Value;
 
-use super::file::{self, Cost, Definition, Details, Ordered, Provider};
+use super::file::{self, Cost, Definition, Details, OmpThinking, Ordered, Provider};
 
 /// The defaults of models from `models.json`.
 const WINDOW: u64 = 128_000;
 const ANSWER: u64 = 16_384;
+/// oh-my-pi's thinking levels, the least first.
+const EFFORTS: [&str; 6] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// `like`: another model of the provider.
 pub(super) fn define(
@@ -67,6 +69,9 @@ pub(super) fn apply_details(model: &mut Model, details: &Details) {
     model
         .levels
         .extend(Levels::new(details.thinking_level_map.0.iter().map(|(level, name)| (level.as_str(), name.clone()))));
+    if let Some(thinking) = &details.thinking {
+        model.levels.extend(levels_of_omp(thinking));
+    }
     if let Some(input) = &details.input {
         model.images = input.iter().any(|kind| kind == "image");
     }
@@ -86,6 +91,23 @@ pub(super) fn apply_details(model: &mut Model, details: &Details) {
         }
     }
     headers(model, &details.headers);
+}
+
+/// The levels that oh-my-pi does not name are not there.
+fn levels_of_omp(thinking: &OmpThinking) -> Levels {
+    let mapped = |level: &str| thinking.effort_map.0.iter().find(|(known, _)| known == level).map(|(_, name)| name);
+    let at = |level: &Option<String>| level.as_ref().and_then(|level| EFFORTS.iter().position(|known| known == level));
+    let range = at(&thinking.min_level).zip(at(&thinking.max_level));
+    let is_there = |at: usize, level: &str| match (&thinking.efforts, range) {
+        (Some(efforts), _) => efforts.iter().any(|known| known == level),
+        (None, Some((least, greatest))) => (least..=greatest).contains(&at),
+        (None, None) => true,
+    };
+    let levels = EFFORTS.iter().enumerate().map(|(at, level)| {
+        let name = mapped(level).cloned().unwrap_or_else(|| (*level).to_owned());
+        (*level, is_there(at, level).then_some(name))
+    });
+    Levels::new(levels)
 }
 
 /// Members of an object over those of another. What is not an object has none.

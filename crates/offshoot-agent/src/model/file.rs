@@ -1,4 +1,4 @@
-//! The shape of `models.json`, which is pi's. Unknown members are ignored.
+//! The shape of `models.json`, which is pi's, and of oh-my-pi's `models.yml`. Unknown members are ignored.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,8 +9,12 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use offshoot_protocol::model::Compat;
 use serde_json::Value;
 
+use super::value;
+use crate::yaml::to_json;
+
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct File {
+    #[serde(default)]
     pub(super) providers: Ordered<Provider>,
 }
 
@@ -51,6 +55,19 @@ pub(super) struct Details {
     pub(super) sampling_params_by_thinking_level: Value,
     pub(super) headers: Ordered<String>,
     pub(super) compat: Compat,
+    /// oh-my-pi's.
+    pub(super) thinking: Option<OmpThinking>,
+}
+
+/// What oh-my-pi says of a model's thinking levels.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct OmpThinking {
+    #[serde(alias = "levels")]
+    pub(super) efforts: Option<Vec<String>>,
+    pub(super) min_level: Option<String>,
+    pub(super) max_level: Option<String>,
+    pub(super) effort_map: Ordered<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -102,6 +119,54 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Ordered<T> {
             }
         }
         deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModelsDialect {
+    Pi,
+    /// YAML; a key is the name of a variable that is set, a command, or the key itself.
+    Omp,
+}
+
+/// A fault of a file, with its line if it is known.
+pub(super) struct ModelsFault {
+    pub(super) line: Option<usize>,
+    pub(super) why: String,
+}
+
+impl ModelsDialect {
+    pub(super) fn parse(self, text: &str) -> Result<File, ModelsFault> {
+        let of_json = |error: serde_json::Error| ModelsFault {
+            line: Some(error.line()).filter(|line| *line > 0),
+            why: error.to_string(),
+        };
+        match self {
+            Self::Pi => parse(text).map_err(of_json),
+            Self::Omp => {
+                let json = to_json(text).map_err(|fault| ModelsFault { line: Some(fault.line), why: fault.why })?;
+                let file: Option<File> = serde_json::from_str(&json).map_err(of_json)?;
+                let mut file = file.unwrap_or_default();
+                file.providers.0.iter_mut().for_each(|(_, provider)| provider.spell_as_pi());
+                Ok(file)
+            }
+        }
+    }
+}
+
+impl Provider {
+    /// A `$` in oh-my-pi's keys and headers is a dollar sign.
+    fn spell_as_pi(&mut self) {
+        let models = self.models.iter_mut().map(|model| &mut model.details);
+        let models = models.chain(self.model_overrides.0.iter_mut().map(|(_, details)| details));
+        let headers = models.flat_map(|details| details.headers.0.iter_mut());
+        let headers = headers.chain(self.headers.0.iter_mut()).map(|(_, value)| value);
+        for value in headers.chain(&mut self.api_key) {
+            if value::command(value).is_none() {
+                *value = value.replace('$', "$$");
+            }
+        }
     }
 }
 

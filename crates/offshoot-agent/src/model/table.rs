@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{Peer, PeerFolder, Secret};
 use offshoot_session::medium::read_regular_text;
 
-use super::file::{self, Ordered, Provider};
+use super::file::{self, ModelsDialect, ModelsFault, Ordered, Provider};
 use super::provider_models::ProviderModels;
 use super::{azure, catalogue, privacy, value};
 use crate::provider::Api;
@@ -63,11 +63,11 @@ impl Models {
         (models, troubles)
     }
 
-    /// Adds the providers of the `models.json` of pi's folder that the file of `home` does not have. What is wrong with pi's
-    /// file is reported as pi does: then nothing of it is used.
+    /// Adds the providers of a peer's file that no file before it has: those of `home` and of the peers `before` it. What is
+    /// wrong with the peer's file is reported as the peer does: then nothing of it is used.
     #[must_use]
-    pub fn behind(mut self, home: Option<&Path>, pi: &Path) -> (Self, Vec<Trouble>) {
-        let path = pi.join("models.json");
+    pub fn behind(mut self, home: Option<&Path>, before: &[PeerFolder], peer: &PeerFolder) -> (Self, Vec<Trouble>) {
+        let path = peer_file(peer);
         let text = match read_regular_text(&path, LIMIT) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (self, Vec::new()),
@@ -75,32 +75,29 @@ impl Models {
                 return (self, vec![Trouble { path, line: None, what: format!("could not be read: {error}") }]);
             }
         };
-        let own = home.and_then(|home| read_regular_text(&home.join("models.json"), LIMIT).ok());
-        let own = own.and_then(|text| file::parse(&text).ok()).map(|file| file.providers);
-        let is_own = |name: &str| own.as_ref().is_some_and(|own| own.0.iter().any(|(known, _)| known == name));
-        match file::parse(&text) {
+        let own = home.map(|home| providers_of(&home.join("models.json"), ModelsDialect::Pi)).unwrap_or_default();
+        let of_peers = before.iter().flat_map(Self::providers_of_peer);
+        let named: Vec<String> = own.into_iter().chain(of_peers).collect();
+        match dialect(peer.peer).parse(&text) {
             Ok(mut file) => {
-                file.providers.0.retain(|(name, _)| !is_own(name));
+                file.providers.0.retain(|(name, _)| !named.contains(name));
                 let mut troubles = Vec::new();
                 self.add(file.providers, &mut |_, what| {
                     troubles.push(Trouble { path: path.clone(), line: None, what });
                 });
                 (self, troubles)
             }
-            Err(error) => {
-                let line = Some(error.line()).filter(|line| *line > 0);
-                let what = format!("{error}; nothing of the file is used until it is repaired");
+            Err(ModelsFault { line, why }) => {
+                let what = format!("{why}; nothing of the file is used until it is repaired");
                 (self, vec![Trouble { path, line, what }])
             }
         }
     }
 
-    /// The providers that a `models.json` names; none if it cannot be read.
+    /// The providers that a peer's file of models names; none if it cannot be read.
     #[must_use]
-    pub fn providers_of(path: &Path) -> Vec<String> {
-        let text = read_regular_text(path, LIMIT).unwrap_or_default();
-        let file = file::parse(&text).ok();
-        file.map(|file| file.providers.0.into_iter().map(|(name, _)| name).collect()).unwrap_or_default()
+    pub fn providers_of_peer(peer: &PeerFolder) -> Vec<String> {
+        providers_of(&peer_file(peer), dialect(peer.peer))
     }
 
     /// Whether `models.json` itself contains a key, and not only the name of a variable or a command that prints one.
@@ -275,6 +272,29 @@ impl Models {
         let provider = azure::present_name(provider);
         self.groups.iter().find(|group| group.name == provider)
     }
+}
+
+const fn dialect(peer: Peer) -> ModelsDialect {
+    match peer {
+        Peer::Pi => ModelsDialect::Pi,
+        Peer::Omp => ModelsDialect::Omp,
+    }
+}
+
+fn peer_file(peer: &PeerFolder) -> PathBuf {
+    let names: &[&str] = match peer.peer {
+        Peer::Pi => &["models.json"],
+        Peer::Omp => &["models.yml", "models.yaml"],
+    };
+    let mut files = names.iter().map(|name| peer.path.join(name));
+    let first = files.next().unwrap_or_default();
+    if first.exists() { first } else { files.find(|file| file.is_file()).unwrap_or(first) }
+}
+
+fn providers_of(path: &Path, dialect: ModelsDialect) -> Vec<String> {
+    let text = read_regular_text(path, LIMIT).unwrap_or_default();
+    let file = dialect.parse(&text).ok();
+    file.map(|file| file.providers.0.into_iter().map(|(name, _)| name).collect()).unwrap_or_default()
 }
 
 /// An address, however this machine is called in it.

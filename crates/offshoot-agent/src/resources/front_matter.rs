@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
+use crate::yaml::PlainScalar;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Field {
     Text(String),
     Flag(bool),
-    /// A number, null, a list or a mapping.
+    /// The texts of a list.
+    List(Vec<String>),
+    /// A number, null or a mapping.
     Other,
 }
 
@@ -33,8 +37,22 @@ impl FrontMatter {
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.fields.get(name)? {
             Field::Text(text) if !text.trim().is_empty() => Some(text),
-            Field::Text(_) | Field::Flag(_) | Field::Other => None,
+            Field::Text(_) | Field::Flag(_) | Field::List(_) | Field::Other => None,
         }
+    }
+
+    /// The texts of a field that is a text or a list of some; none of them is blank.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        let texts = match self.fields.get(name) {
+            Some(Field::Text(text)) => std::slice::from_ref(text),
+            Some(Field::List(texts)) => texts,
+            Some(Field::Flag(_) | Field::Other) | None => &[],
+        };
+        texts.iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
+    }
+
+    pub(crate) fn is_false(&self, name: &str) -> bool {
+        self.fields.get(name) == Some(&Field::Flag(false))
     }
 
     pub(crate) fn is_true(&self, name: &str) -> bool {
@@ -52,6 +70,23 @@ pub(crate) fn parse(text: &str) -> Result<FrontMatter, FrontMatterFault> {
     Ok(FrontMatter { fields: fields(block)?, body: body.trim().to_owned() })
 }
 
+/// The same where a block that is no YAML has lines `name: value`, as rules of other programs have them: each value on its own.
+pub(crate) fn parse_lines(text: &str) -> FrontMatter {
+    if let Ok(parsed) = parse(text) {
+        return parsed;
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let Some((block, body)) = parted(&text) else { return FrontMatter { fields: BTreeMap::new(), body: text } };
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|at| at.is_alphanumeric() || matches!(at, '_' | '-'));
+    let lines = block.lines().filter_map(|line| line.split_once(':')).filter(|(name, _)| is_name(name));
+    let field = |(name, value): (&str, &str)| {
+        let read = fields(&format!("v: {}", value.trim())).ok().and_then(|mut read| read.remove("v"));
+        (name.to_owned(), read.unwrap_or_else(|| Field::Text(value.trim().to_owned())))
+    };
+    FrontMatter { fields: lines.map(field).collect(), body: body.trim().to_owned() }
+}
+
 /// What follows the closing dashes on their line belongs to the body.
 fn parted(text: &str) -> Option<(&str, &str)> {
     let end = 3 + text.strip_prefix("---")?.find("\n---")?;
@@ -66,6 +101,8 @@ fn fields(block: &str) -> Result<BTreeMap<String, Field>, FrontMatterFault> {
     let mut fields = BTreeMap::new();
     let (mut depth, mut documents) = (0_usize, 0_usize);
     let (mut is_mapping, mut key) = (false, None::<String>);
+    // The name of a list that is open, and its texts.
+    let mut list: Option<(String, Vec<String>)> = None;
     for event in Parser::new_from_str(block) {
         let (event, span) = event.map_err(scan)?;
         let line = span.start.line();
@@ -80,11 +117,17 @@ fn fields(block: &str) -> Result<BTreeMap<String, Field>, FrontMatterFault> {
             }
             Event::MappingStart(..) | Event::SequenceStart(..) => {
                 is_mapping |= depth == 0 && matches!(event, Event::MappingStart(..));
+                if let (true, Event::SequenceStart(..), Some(name)) = (is_outermost, &event, &key) {
+                    list = Some((name.clone(), Vec::new()));
+                }
                 depth += 1;
                 Field::Other
             }
             Event::MappingEnd | Event::SequenceEnd => {
                 depth = depth.saturating_sub(1);
+                if let Some((name, texts)) = list.take_if(|_| depth == 1) {
+                    fields.insert(name, Field::List(texts));
+                }
                 continue;
             }
             Event::Alias(_) => Field::Other,
@@ -92,6 +135,9 @@ fn fields(block: &str) -> Result<BTreeMap<String, Field>, FrontMatterFault> {
             Event::Scalar(text, ..) => Field::Text(text.into_owned()),
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => continue,
         };
+        if let (2, Some((_, texts)), Field::Text(text)) = (depth, &mut list, &field) {
+            texts.push(text.clone());
+        }
         if !is_outermost {
             continue;
         }
@@ -106,26 +152,11 @@ fn fields(block: &str) -> Result<BTreeMap<String, Field>, FrontMatterFault> {
 
 /// A plain scalar by YAML's core schema.
 fn plain(text: &str) -> Field {
-    match text {
-        "true" | "True" | "TRUE" => Field::Flag(true),
-        "false" | "False" | "FALSE" => Field::Flag(false),
-        "" | "~" | "null" | "Null" | "NULL" => Field::Other,
-        _ if is_number(text) => Field::Other,
-        _ => Field::Text(text.to_owned()),
+    match PlainScalar::of(text) {
+        PlainScalar::Flag(flag) => Field::Flag(flag),
+        PlainScalar::Null | PlainScalar::Number => Field::Other,
+        PlainScalar::Text => Field::Text(text.to_owned()),
     }
-}
-
-fn is_number(text: &str) -> bool {
-    let radix = |prefix: &str, radix: u32| {
-        text.strip_prefix(prefix)
-            .is_some_and(|digits| !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix)))
-    };
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_spelt = matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
-    let is_decimal = unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.')
-        && unsigned.chars().all(|at| at.is_ascii_digit() || matches!(at, '.' | 'e' | 'E' | '-' | '+'))
-        && unsigned.parse::<f64>().is_ok();
-    is_spelt || is_decimal || radix("0x", 16) || radix("0o", 8)
 }
 
 #[cfg(test)]
@@ -165,12 +196,14 @@ mod tests {
             "---\na: yes\nb: true\nc: \"true\"\nd: >\n  folded\n  text\ne: [x]\nf: {g: h}\ni: 1.5e3\nj: !!str 12\nk: &a x\nl: *a\n---\n",
         );
         let other = |name: &str| (name.to_owned(), Field::Other);
+        let list =
+            |name: &str, of: &[&str]| (name.to_owned(), Field::List(of.iter().map(|text| text.to_string()).collect()));
         let expected = [
             text("a", "yes"),
             ("b".to_owned(), Field::Flag(true)),
             text("c", "true"),
             text("d", "folded text\n"),
-            other("e"),
+            list("e", &["x"]),
             other("f"),
             other("i"),
             text("j", "12"),
@@ -178,6 +211,17 @@ mod tests {
             other("l"),
         ];
         assert_eq!(fields, expected);
+    }
+
+    #[test]
+    fn a_block_that_is_no_yaml_has_its_lines() {
+        let read =
+            parse_lines("---\nglobs: **/*.ts\nscope: [text, \"tool:edit(*.rs, x)\"]\nalwaysApply: true\n---\nBody\n");
+        assert_eq!((read.texts("globs"), read.is_true("alwaysApply")), (vec!["**/*.ts".to_owned()], true));
+        assert_eq!(
+            (read.texts("scope"), read.body.as_str()),
+            (vec!["text".to_owned(), "tool:edit(*.rs, x)".to_owned()], "Body")
+        );
     }
 
     #[test]

@@ -4,21 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::WalkBuilder;
+use offshoot_protocol::{Peer, PeerFolder, project_folders};
 
+use super::folder_walk::walk;
+use super::rule::Rule;
 use super::{
-    BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, chosen, first_of_each,
-    is_pattern,
+    BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, TemplateDialect, chosen,
+    first_of_each, is_pattern,
 };
 use crate::home_path::expand_home;
-use crate::tool::walk::has_sound_rules;
 
-/// A folder with more is no folder of resources.
-const MOST: usize = 10_000;
 const DEEPEST: usize = 16;
-
-/// Files with rules about what is ignored.
-const RULES: [&str; 3] = [".gitignore", ".ignore", ".fdignore"];
 
 /// Where agents share skills.
 const SHARED: &str = ".agents/skills";
@@ -34,8 +30,8 @@ pub struct ResourcePlaces {
     pub project: Option<PathBuf>,
     /// offshoot's data folder.
     pub data: Option<PathBuf>,
-    /// pi's own folder, if it counts behind the data folder.
-    pub pi: Option<PathBuf>,
+    /// The peers' own folders that count after the data folder.
+    pub peers: Vec<PeerFolder>,
     /// The lists of pi's own settings.
     pub pi_lists: ResourceLists,
     /// The user's home folder.
@@ -76,19 +72,52 @@ struct FoundFiles {
     files: Vec<PathBuf>,
     scope: ResourceScope,
     package: Option<Arc<BringingPackage>>,
+    dialect: TemplateDialect,
 }
 
 impl FoundFiles {
     fn new(files: Vec<PathBuf>, scope: ResourceScope) -> Self {
-        Self { files, scope, package: None }
+        Self { files, scope, package: None, dialect: TemplateDialect::Pi }
     }
 }
 
-/// Which `.md` files of a folder of skills are skills, beside `SKILL.md`: those directly in it, or those below it.
+/// A folder of settings, and the peer whose it is.
+#[derive(Debug, Clone)]
+struct ResourceBase {
+    path: PathBuf,
+    peer: Option<Peer>,
+}
+
+impl ResourceBase {
+    /// Its folders of templates. `commands` is pi's former name of `prompts`; oh-my-pi has both.
+    fn template_folders(&self) -> Vec<PathBuf> {
+        let folders = ["prompts", "commands"].map(|name| self.path.join(name)).into_iter();
+        let most = if self.peer == Some(Peer::Omp) { 2 } else { 1 };
+        folders.filter(|folder| folder.is_dir()).take(most).collect()
+    }
+
+    fn dialect(&self) -> TemplateDialect {
+        if self.peer == Some(Peer::Omp) { TemplateDialect::Omp } else { TemplateDialect::Pi }
+    }
+
+    fn loose_skills(&self) -> LooseFiles {
+        if self.peer == Some(Peer::Omp) { LooseFiles::Never } else { LooseFiles::Direct }
+    }
+}
+
+/// Which `.md` files of a folder of skills are skills, beside `SKILL.md`: those directly in it, those below it, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LooseFiles {
     Direct,
     Below,
+    Never,
+}
+
+/// One of the lists of settings, and the folders that it is about.
+struct ListedPlaces<'a> {
+    bases: Vec<ResourceBase>,
+    words: &'a [String],
+    scope: ResourceScope,
 }
 
 impl ResourcePlaces {
@@ -97,22 +126,24 @@ impl ResourcePlaces {
         let mut troubles = Vec::new();
         let templates = self.all_templates(&mut troubles);
         let skills = self.all_skills(&mut troubles);
+        let rules = first_of_each(self.all_rules(&mut troubles), |rule| &rule.about, &mut troubles);
         let templates = first_of_each(templates, |template| &template.about, &mut troubles);
         let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
         // Later folders do not matter.
-        let is_behind = |path: &Path| self.pi.as_ref().is_some_and(|pi| path.starts_with(pi));
+        let place =
+            |path: &Path| self.peers.iter().position(|peer| path.starts_with(&peer.path)).map_or(0, |at| at + 1);
         troubles.retain(|trouble| match trouble {
-            ResourceTrouble::Collision { winner, loser, .. } => is_behind(winner) || !is_behind(loser),
+            ResourceTrouble::Collision { winner, loser, .. } => place(winner) >= place(loser),
             _ => true,
         });
-        (Resources { templates, skills }, troubles)
+        (Resources { templates, skills, rules }, troubles)
     }
 
     fn all_templates(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<PromptTemplate> {
         let mut loaded = Vec::new();
-        for FoundFiles { files, scope, package } in self.template_places(troubles) {
+        for FoundFiles { files, scope, package, dialect } in self.template_places(troubles) {
             for file in files {
-                match PromptTemplate::load(&file, scope) {
+                match PromptTemplate::load(&file, scope, dialect) {
                     Ok(mut template) => {
                         template.about.package.clone_from(&package);
                         loaded.push(template);
@@ -133,25 +164,26 @@ impl ResourcePlaces {
         if !self.finds_templates {
             return places;
         }
-        for (bases, words, scope) in self.lists(|lists| &lists.templates) {
+        for ListedPlaces { bases, words, scope } in self.lists(|lists| &lists.templates) {
             let listed = listed(&bases, words, self.home.as_deref(), troubles, template_files);
             places.push(FoundFiles::new(listed, scope));
             for base in &bases {
-                let found = named_prompts(base).map(|folder| direct(&folder, troubles)).unwrap_or_default();
-                places.push(FoundFiles::new(left_by(base, found, words), scope));
+                for folder in base.template_folders() {
+                    let files = left_by(&base.path, direct(&folder, troubles), words);
+                    places.push(FoundFiles { dialect: base.dialect(), ..FoundFiles::new(files, scope) });
+                }
             }
         }
         places.extend(self.packages.iter().map(|of| FoundFiles {
-            files: of.templates.clone(),
-            scope: of.scope,
             package: Some(Arc::clone(&of.package)),
+            ..FoundFiles::new(of.templates.clone(), of.scope)
         }));
         places
     }
 
     fn all_skills(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<Skill> {
         let mut loaded = Vec::new();
-        for FoundFiles { files, scope, package } in self.skill_places(troubles) {
+        for FoundFiles { files, scope, package, .. } in self.skill_places(troubles) {
             for file in files {
                 match Skill::load(&file, scope, troubles) {
                     Ok(Some(mut skill)) => {
@@ -175,7 +207,7 @@ impl ResourcePlaces {
         if !self.finds_skills {
             return places;
         }
-        for (bases, words, scope) in self.lists(|lists| &lists.skills) {
+        for ListedPlaces { bases, words, scope } in self.lists(|lists| &lists.skills) {
             let listed = listed(&bases, words, self.home.as_deref(), troubles, skill_files);
             places.push(FoundFiles::new(listed, scope));
             for (base, folder, loose) in self.skill_folders(&bases, scope) {
@@ -186,38 +218,61 @@ impl ResourcePlaces {
             }
         }
         places.extend(self.packages.iter().map(|of| FoundFiles {
-            files: of.skills.clone(),
-            scope: of.scope,
             package: Some(Arc::clone(&of.package)),
+            ..FoundFiles::new(of.skills.clone(), of.scope)
         }));
         places
     }
 
-    /// The project's and the user's: the folders of settings, the words of a list, and whose they are.
-    fn lists(
-        &self,
-        of: impl for<'a> Fn(&'a ResourceLists) -> &'a Vec<String>,
-    ) -> Vec<(Vec<PathBuf>, &[String], ResourceScope)> {
+    /// Those of every folder of settings but pi's, which has none.
+    fn all_rules(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for ListedPlaces { bases, scope, .. } in self.lists(|lists| &lists.templates) {
+            for base in bases.iter().filter(|base| base.peer != Some(Peer::Pi)) {
+                for file in rule_files(&base.path) {
+                    match Rule::load(&file, scope, troubles) {
+                        Ok(rule) => rules.extend(rule),
+                        Err(trouble) => troubles.push(trouble),
+                    }
+                }
+            }
+        }
+        rules
+    }
+
+    /// The project's, the user's and the peers'.
+    fn lists(&self, of: impl for<'a> Fn(&'a ResourceLists) -> &'a Vec<String>) -> Vec<ListedPlaces<'_>> {
         let project = self.project.iter().map(|cwd| {
-            let bases = [".offshoot", ".pi"].map(|name| cwd.join(name)).to_vec();
-            (bases, of(&self.project_lists).as_slice(), ResourceScope::Project)
+            let bases = project_folders(cwd).map(|(peer, path)| ResourceBase { path, peer }).to_vec();
+            ListedPlaces { bases, words: of(&self.project_lists), scope: ResourceScope::Project }
         });
-        let user =
-            self.data.iter().map(|data| (vec![data.clone()], of(&self.user_lists).as_slice(), ResourceScope::User));
-        let pi = self.pi.iter().map(|pi| (vec![pi.clone()], of(&self.pi_lists).as_slice(), ResourceScope::User));
-        project.chain(user).chain(pi).collect()
+        let of_user = |path: &PathBuf, peer| vec![ResourceBase { path: path.clone(), peer }];
+        let user = self.data.iter().map(|data| ListedPlaces {
+            bases: of_user(data, None),
+            words: of(&self.user_lists),
+            scope: ResourceScope::User,
+        });
+        let peers = self.peers.iter().map(|PeerFolder { peer, path }| {
+            let words: &[String] = match peer {
+                Peer::Pi => of(&self.pi_lists),
+                Peer::Omp => &[],
+            };
+            ListedPlaces { bases: of_user(path, Some(*peer)), words, scope: ResourceScope::User }
+        });
+        project.chain(user).chain(peers).collect()
     }
 
     /// The folders of skills: where patterns begin, the folder, and which of its files are skills.
-    fn skill_folders(&self, bases: &[PathBuf], scope: ResourceScope) -> Vec<(PathBuf, PathBuf, LooseFiles)> {
+    fn skill_folders(&self, bases: &[ResourceBase], scope: ResourceScope) -> Vec<(PathBuf, PathBuf, LooseFiles)> {
         let base = |folder: &Path| folder.parent().unwrap_or(folder).to_path_buf();
         let with_base = |(folder, loose): (PathBuf, LooseFiles)| (base(&folder), folder, loose);
         match (scope, &self.project) {
             (ResourceScope::Project, Some(cwd)) => skill_folders(cwd, self.home.as_deref()).map(with_base).collect(),
             (ResourceScope::User, _) => {
                 // Those of the home folder stand behind the last.
-                let is_last = self.pi.as_ref().is_none_or(|pi| bases.contains(pi));
-                let own = bases.iter().map(|base| (base.join("skills"), LooseFiles::Direct));
+                let last = self.peers.last().map(|last| &last.path);
+                let is_last = last.is_none_or(|last| bases.iter().any(|base| base.path == *last));
+                let own = bases.iter().map(|base| (base.path.join("skills"), base.loose_skills()));
                 let shared = self.home.iter().filter(|_| is_last);
                 own.chain(shared.map(|home| (home.join(SHARED), LooseFiles::Below))).map(with_base).collect()
             }
@@ -233,7 +288,7 @@ pub(super) fn named_path(word: &str, base: &Path, home: Option<&Path>) -> PathBu
 
 /// The files of the words that are paths, which begin in the first of the folders.
 fn listed(
-    bases: &[PathBuf],
+    bases: &[ResourceBase],
     words: &[String],
     home: Option<&Path>,
     troubles: &mut Vec<ResourceTrouble>,
@@ -242,7 +297,7 @@ fn listed(
     let Some(base) = bases.first() else { return Vec::new() };
     let mut found = Vec::new();
     for word in words.iter().filter(|word| !is_pattern(word)) {
-        let path = named_path(word, base, home);
+        let path = named_path(word, &base.path, home);
         if path.is_dir() {
             found.extend(in_folder(&path));
         } else if path.is_file() {
@@ -271,16 +326,22 @@ fn left_by(base: &Path, found: Vec<PathBuf>, words: &[String]) -> Vec<PathBuf> {
 /// The folders of a project that would count if it were trusted.
 pub(super) fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let skills = skill_folders(cwd, home).map(|(folder, _)| folder).filter(|folder| folder.is_dir());
-    template_folders(cwd).chain(skills).collect()
+    let rules = project_folders(cwd).into_iter().filter(|(peer, _)| *peer != Some(Peer::Pi));
+    let rules = rules.flat_map(|(_, base)| rule_files(&base));
+    template_folders(cwd).chain(skills).chain(rules).collect()
+}
+
+/// The files of rules in a folder of settings: `RULES.md`, and those in `rules`.
+#[must_use]
+pub fn rule_files(base: &Path) -> Vec<PathBuf> {
+    let all = Some(base.join("RULES.md")).filter(|file| file.is_file());
+    let is_rule = |path: &PathBuf| is_markdown(path) || path.extension().is_some_and(|ending| ending == "mdc");
+    all.into_iter().chain(walk(&base.join("rules"), 1, &mut Vec::new()).into_iter().filter(is_rule)).collect()
 }
 
 fn template_folders(cwd: &Path) -> impl Iterator<Item = PathBuf> {
-    [".offshoot", ".pi"].map(|name| cwd.join(name)).into_iter().filter_map(|folder| named_prompts(&folder))
-}
-
-/// The folder of templates; `commands` is pi's former name of it.
-fn named_prompts(folder: &Path) -> Option<PathBuf> {
-    ["prompts", "commands"].map(|name| folder.join(name)).into_iter().find(|folder| folder.is_dir())
+    let bases = project_folders(cwd).map(|(peer, path)| ResourceBase { path, peer });
+    bases.into_iter().flat_map(|base| base.template_folders())
 }
 
 /// A project's folders of skills; the shared ones of other agents up to the repository's root.
@@ -289,7 +350,8 @@ fn skill_folders(cwd: &Path, home: Option<&Path>) -> impl Iterator<Item = (PathB
     let root = cwd.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(Path::new("/"));
     let shared: Vec<PathBuf> =
         cwd.ancestors().take_while(|folder| folder.starts_with(root)).map(|folder| folder.join(SHARED)).collect();
-    let here = [".offshoot/skills", ".pi/skills"].map(|name| (cwd.join(name), LooseFiles::Direct));
+    let here = project_folders(cwd).map(|(peer, path)| ResourceBase { path, peer });
+    let here = here.map(|base| (base.path.join("skills"), base.loose_skills()));
     here.into_iter().chain(
         shared.into_iter().filter(move |folder| Some(folder) != own.as_ref()).map(|folder| (folder, LooseFiles::Below)),
     )
@@ -299,6 +361,13 @@ fn skill_folders(cwd: &Path, home: Option<&Path>) -> impl Iterator<Item = (PathB
 #[must_use]
 pub fn skill_files(folder: &Path) -> Vec<PathBuf> {
     skills_in(folder, LooseFiles::Direct, &mut Vec::new())
+}
+
+/// The same in a peer's own folder of skills.
+#[must_use]
+pub fn skill_files_of(folder: &PeerFolder) -> Vec<PathBuf> {
+    let base = ResourceBase { path: folder.path.clone(), peer: Some(folder.peer) };
+    skills_in(&base.path.join("skills"), base.loose_skills(), &mut Vec::new())
 }
 
 /// The Markdown files below a folder of templates of a package.
@@ -319,130 +388,17 @@ fn skills_in(folder: &Path, loose: LooseFiles, troubles: &mut Vec<ResourceTroubl
     }
     let is_wanted = |path: &PathBuf| {
         let is_direct = path.parent() == Some(folder);
-        path.ends_with("SKILL.md") || (is_markdown(path) && is_direct == (loose == LooseFiles::Direct))
+        let is_loose = match loose {
+            LooseFiles::Direct => is_direct,
+            LooseFiles::Below => !is_direct,
+            LooseFiles::Never => false,
+        };
+        path.ends_with("SKILL.md") || (is_markdown(path) && is_loose)
     };
-    walk(folder, DEEPEST, troubles).into_iter().filter(is_wanted).collect()
+    let depth = if loose == LooseFiles::Never { 2 } else { DEEPEST };
+    walk(folder, depth, troubles).into_iter().filter(is_wanted).collect()
 }
 
 fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
-}
-
-/// The files below a folder that its rules do not ignore, in the order of their bytes. Hidden ones and `node_modules` are
-/// left out, links are followed.
-fn walk(root: &Path, depth: usize, troubles: &mut Vec<ResourceTrouble>) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut room = MOST;
-    match walk_plainly(root, (0, depth), &mut room, &mut files) {
-        Some(()) => files,
-        None => walk_by_rules(root, depth, troubles),
-    }
-}
-
-/// The same for folders without rules, in which a folder's list of names says all; `None` for others, and if there are links
-/// to folders.
-fn walk_plainly(
-    folder: &Path,
-    (depth, deepest): (usize, usize),
-    room: &mut usize,
-    files: &mut Vec<PathBuf>,
-) -> Option<()> {
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder).ok()? {
-        let entry = entry.ok()?;
-        *room = room.checked_sub(1)?;
-        let (name, kind) = (entry.file_name(), entry.file_type().ok()?);
-        if RULES.iter().any(|rules| name == *rules) {
-            return None;
-        }
-        let path = entry.path();
-        let is_file = kind.is_file() || (kind.is_symlink() && path.is_file());
-        if kind.is_symlink() && path.is_dir() {
-            return None;
-        }
-        if !name.as_encoded_bytes().starts_with(b".") && name != "node_modules" && (is_file || kind.is_dir()) {
-            entries.push((name, path, is_file));
-        }
-    }
-    entries.sort();
-    // A skill is one file.
-    let is_skill = depth > 0 && entries.iter().any(|(name, _, is_file)| *is_file && name == "SKILL.md");
-    for (name, path, is_file) in entries {
-        if is_file {
-            files.extend((!is_skill || name == "SKILL.md").then_some(path));
-        } else if depth + 1 < deepest && !is_skill {
-            walk_plainly(&path, (depth + 1, deepest), room, files)?;
-        }
-    }
-    Some(())
-}
-
-fn walk_by_rules(root: &Path, depth: usize, troubles: &mut Vec<ResourceTrouble>) -> Vec<PathBuf> {
-    let mut builder = WalkBuilder::new(root);
-    builder.max_depth(Some(depth)).follow_links(true).parents(false).require_git(false);
-    builder.git_global(false).git_exclude(false).add_custom_ignore_filename(".fdignore");
-    builder.sort_by_file_name(std::cmp::Ord::cmp);
-    if !has_sound_rules(root) {
-        builder.ignore(false).git_ignore(false);
-    }
-    builder.filter_entry(|entry| {
-        let is_in_skill = entry.depth() > 1
-            && entry.file_name() != "SKILL.md"
-            && entry.path().parent().is_some_and(|folder| folder.join("SKILL.md").is_file());
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        entry.depth() == 0
-            || (entry.file_name() != "node_modules" && !is_in_skill && (!is_folder || has_sound_rules(entry.path())))
-    });
-    let mut files = Vec::new();
-    for (seen, entry) in builder.build().enumerate() {
-        if seen == MOST {
-            troubles.push(ResourceTrouble::TooMany { folder: root.to_path_buf(), limit: MOST });
-            break;
-        }
-        // What cannot be entered, and links that lead nowhere or in a circle, are left out.
-        let Ok(entry) = entry else { continue };
-        if entry.path().is_file() {
-            files.push(entry.into_path());
-        }
-    }
-    files
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_without_rules_are_walked_as_those_with_some() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        for name in [
-            "b.md",
-            "SKILL.md",
-            "a/SKILL.md",
-            "a/more.md",
-            "a/deep/SKILL.md",
-            ".hidden/SKILL.md",
-            "node_modules/x.md",
-            "Z/one/two/x.md",
-            "Z/one/SKILL.md",
-            "z/a.md",
-            "z/b/c.md",
-        ] {
-            let file = root.join(name);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, "x").unwrap();
-        }
-        std::os::unix::fs::symlink("b.md", root.join("link.md")).unwrap();
-        std::os::unix::fs::symlink("nowhere", root.join("dangling.md")).unwrap();
-        for depth in [1, 2, DEEPEST] {
-            let mut files = Vec::new();
-            assert_eq!(walk_plainly(root, (0, depth), &mut MOST.clone(), &mut files), Some(()));
-            assert_eq!(files, walk_by_rules(root, depth, &mut Vec::new()));
-        }
-        assert_eq!(walk_plainly(root, (0, DEEPEST), &mut 5, &mut Vec::new()), None, "too many");
-        std::fs::write(root.join("z/.ignore"), "a.md").unwrap();
-        assert_eq!(walk_plainly(root, (0, DEEPEST), &mut MOST.clone(), &mut Vec::new()), None, "rules");
-        assert!(!walk(root, DEEPEST, &mut Vec::new()).contains(&root.join("z/a.md")));
-    }
 }

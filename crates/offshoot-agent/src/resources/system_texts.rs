@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::project_folders;
+
 use super::places::named_path;
 use super::{ResourcePlaces, ResourceTrouble, read};
 
@@ -53,7 +55,7 @@ pub(super) fn of_folder(cwd: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 fn in_project(cwd: &Path, name: &str) -> Option<PathBuf> {
-    [".offshoot", ".pi"].map(|folder| cwd.join(folder).join(name)).into_iter().find(|file| file.is_file())
+    project_folders(cwd).into_iter().map(|(_, folder)| folder.join(name)).find(|file| file.is_file())
 }
 
 /// The project's file, else the user's.

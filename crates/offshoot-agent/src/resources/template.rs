@@ -1,6 +1,7 @@
 //! Prompt templates: a Markdown file whose body is sent in place of `/name arguments`.
 //!
-//! Arguments are cut as pi 1.5.2 cuts them, so that `it's` stays a word; placeholders are those of pi 0.87.1.
+//! Arguments are cut as pi 1.5.2 cuts them, so that `it's` stays a word; placeholders are those of pi 0.87.1. Files of oh-my-pi's
+//! folders have oh-my-pi's placeholders.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +18,24 @@ pub struct PromptTemplate {
     /// What the arguments are, for people.
     pub argument_hint: Option<String>,
     pub(super) body: String,
+    dialect: TemplateDialect,
+}
+
+/// Whose placeholders a template has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TemplateDialect {
+    Pi,
+    /// `$1`, `$@`, `$ARGUMENTS`, `$@[2]`, `$@[2:1]`, `{{arguments}}`; a template without any has its arguments after it.
+    Omp,
 }
 
 impl PromptTemplate {
     /// Reads a file; its name without `.md` is the template's.
-    pub(super) fn load(file: &Path, scope: super::ResourceScope) -> Result<Self, ResourceTrouble> {
+    pub(super) fn load(
+        file: &Path,
+        scope: super::ResourceScope,
+        dialect: TemplateDialect,
+    ) -> Result<Self, ResourceTrouble> {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let parsed = parse(&read(file)?).map_err(|fault| ResourceTrouble::Invalid {
             file: file.to_path_buf(),
@@ -38,13 +52,59 @@ impl PromptTemplate {
         let description = parsed.text("description").map_or_else(first_line, str::to_owned);
         let argument_hint = parsed.text("argument-hint").map(str::to_owned);
         let about = Resource { name, description, file: PathBuf::from(file), scope, package: None };
-        Ok(Self { about, argument_hint, body: parsed.body })
+        Ok(Self { about, argument_hint, body: parsed.body, dialect })
     }
 
     /// What is sent for these arguments.
     pub(super) fn fill(&self, arguments: &str) -> String {
-        substitute(&self.body, &cut(arguments))
+        let arguments = cut(arguments);
+        match self.dialect {
+            TemplateDialect::Pi => substitute(&self.body, &arguments, placeholder),
+            TemplateDialect::Omp => fill_as_omp(&self.body, &arguments),
+        }
     }
+}
+
+/// What oh-my-pi replaces. Of its template language only the arguments are known.
+fn fill_as_omp(body: &str, arguments: &[String]) -> String {
+    let all = arguments.join(" ");
+    let mut out = substitute(body, arguments, placeholder_of_omp);
+    for name in ["{{arguments}}", "{{ARGUMENTS}}"] {
+        if body.contains(name) {
+            out = out.replace(name, &all);
+        }
+    }
+    let has_some = body.contains("$@")
+        || body.contains("$ARGUMENTS")
+        || ["arguments", "ARGUMENTS", "args", "arg "].iter().any(|word| body.contains("{{") && body.contains(word))
+        || body.split('$').skip(1).any(|after| digits(after).is_some());
+    if !has_some && !all.is_empty() {
+        out.push_str(if out.is_empty() { "" } else { "\n\n" });
+        out.push_str(&all);
+    }
+    out
+}
+
+/// The same for oh-my-pi's placeholders.
+fn placeholder_of_omp<'a>(text: &'a str, arguments: &[String]) -> Option<(String, &'a str)> {
+    if let Some((inside, after)) = text.strip_prefix("@[").and_then(|rest| rest.split_once(']'))
+        && let Some((first, more)) = digits(inside)
+        && let Some(count) = match more.strip_prefix(':') {
+            None if more.is_empty() => Some(usize::MAX),
+            Some("") => Some(usize::MAX),
+            Some(count) => digits(count).filter(|(_, rest)| rest.is_empty()).map(|(count, _)| count),
+            None => None,
+        }
+    {
+        let skipped = first.checked_sub(1).unwrap_or(usize::MAX);
+        let some: Vec<&str> = arguments.iter().skip(skipped).take(count).map(String::as_str).collect();
+        return Some((some.join(" "), after));
+    }
+    if let Some(after) = text.strip_prefix("ARGUMENTS").or_else(|| text.strip_prefix('@')) {
+        return Some((arguments.join(" "), after));
+    }
+    let (number, after) = digits(text)?;
+    Some((nth(arguments, number).unwrap_or_default().to_owned(), after))
 }
 
 /// Cuts a line into arguments. A quote opens at the beginning of a word only, and only if it is closed; before the same
@@ -86,7 +146,11 @@ fn closed(text: &str, sign: char) -> Option<(String, &str)> {
 }
 
 /// Replaces placeholders, once: what comes from arguments and defaults is not looked at again.
-fn substitute(body: &str, arguments: &[String]) -> String {
+fn substitute(
+    body: &str,
+    arguments: &[String],
+    placeholder: for<'a> fn(&'a str, &[String]) -> Option<(String, &'a str)>,
+) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;
     while let Some(at) = rest.find('$') {
@@ -186,12 +250,29 @@ mod tests {
             ("${1} ${@: 2} $* ${@:2:x} $ ${ $", "${1} ${@: 2} $* ${@:2:x} $ ${ $", "${1} ${@: 2} $* ${@:2:x} $ ${ $"),
             ("${@:-2}", "one two words three", "2"),
         ] {
-            assert_eq!(substitute(body, &three), given, "{body}");
-            assert_eq!(substitute(body, &[]), none, "{body}");
+            assert_eq!(substitute(body, &three, placeholder), given, "{body}");
+            assert_eq!(substitute(body, &[], placeholder), none, "{body}");
         }
-        assert_eq!(substitute("$1 $@", &["$2".to_owned(), "$ARGUMENTS".to_owned()]), "$2 $2 $ARGUMENTS");
-        assert_eq!(substitute("${1:-d}", &[String::new()]), "d");
+        assert_eq!(substitute("$1 $@", &["$2".to_owned(), "$ARGUMENTS".to_owned()], placeholder), "$2 $2 $ARGUMENTS");
+        assert_eq!(substitute("${1:-d}", &[String::new()], placeholder), "d");
         let ten: Vec<String> = (1..=10).map(|at| at.to_string()).collect();
-        assert_eq!(substitute("$10 $99999999999999999999999", &ten), "10 ");
+        assert_eq!(substitute("$10 $99999999999999999999999", &ten, placeholder), "10 ");
+    }
+
+    /// What `substituteArgs`, `expandPromptTemplate` and the renderer of oh-my-pi 18.2.3 make of them.
+    #[test]
+    fn placeholders_of_its_folders_are_replaced_as_in_omp() {
+        let three = ["one", "two words", "three"].map(str::to_owned);
+        for (body, given) in [
+            ("$1|$2|$4|$0|$10", "one|two words|||"),
+            ("$@|$ARGUMENTS", "one two words three|one two words three"),
+            ("$@[2]|$@[2:1]|$@[2:]|$@[9]|$@[0]", "two words three|two words|two words three||"),
+            ("${1} $1", "${1} one"),
+            ("{{arguments}}!", "one two words three!"),
+            ("Plain.", "Plain.\n\none two words three"),
+        ] {
+            assert_eq!(fill_as_omp(body, &three), given, "{body}");
+        }
+        assert_eq!((fill_as_omp("Plain.", &[]), fill_as_omp("", &three[..1])), ("Plain.".to_owned(), "one".to_owned()));
     }
 }

@@ -39,7 +39,7 @@ impl Place {
 
     /// Names of templates and skills, and the troubles, without the folder's path.
     fn found(&self, places: &ResourcePlaces) -> (String, String, Vec<String>) {
-        let (Resources { templates, skills }, troubles) = places.find();
+        let (Resources { templates, skills, .. }, troubles) = places.find();
         let names = |names: Vec<&str>| names.join(" ");
         let root = format!("{}/", self.root().display());
         (

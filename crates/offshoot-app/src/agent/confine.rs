@@ -110,9 +110,9 @@ fn guarded(app: &App) -> Vec<PathBuf> {
 /// The folders of offshoot, pi and oh-my-pi, wherever variables put them.
 pub(super) fn agent_folders(app: &App) -> Vec<PathBuf> {
     let environment = &app.environment;
-    let own =
-        [&environment.data, &environment.cache, &environment.spill, &environment.pi].into_iter().flatten().cloned();
-    own.chain(environment.others.iter().map(|root| root.folder.clone())).collect()
+    let own = [&environment.data, &environment.cache, &environment.spill].into_iter().flatten().cloned();
+    let peers = environment.peers.iter().map(|folder| folder.path.clone());
+    own.chain(peers).chain(environment.others.iter().map(|root| root.folder.clone())).collect()
 }
 
 fn attempt(policy: &SandboxPolicy) -> SandboxState {

@@ -16,8 +16,8 @@ use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_files::FileLimits;
-use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{Peer, Secret};
 use offshoot_session::clock::{Zone, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
@@ -30,7 +30,7 @@ use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
 use crate::config::Environment;
-use crate::config::settings::pi_folder;
+use crate::config::settings::peer_folders;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
 use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
@@ -97,8 +97,9 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     };
     setup.tool_context.set_session(session.id(), session.file());
     let environment = &app.environment;
-    let own = [&environment.data, &environment.cache, &environment.pi, &app.session_dir].map(Clone::clone);
-    let others = environment.others.iter().map(|root| root.folder.clone());
+    let own = [&environment.data, &environment.cache, &app.session_dir].map(Clone::clone);
+    let peers = environment.peers.iter().map(|folder| folder.path.clone());
+    let others = peers.chain(environment.others.iter().map(|root| root.folder.clone()));
     let never = own.into_iter().flatten().chain(others).collect();
     let recording = |data| FileRecording { data, limits: FileLimits::default(), never };
     setup.files = app.environment.files().map(recording);
@@ -159,10 +160,13 @@ fn prompt_parts(app: &App, args: &Args, layers: &Layers, cwd: &Path) -> (PromptP
     let home = app.environment.data.clone().unwrap_or_default();
     let is_trusted = app.trust_of(cwd).0 == Trust::Given;
     let links = if is_trusted { Links::Anywhere } else { Links::Inside };
-    let pi = pi_folder(&app.environment);
-    let home = pi.filter(|_| !context_files::has_one(&home)).map_or(home.clone(), Path::to_path_buf);
-    let (context, troubles) =
-        if args.no_context_files { Default::default() } else { context_files::find(&home, cwd, links) };
+    let peers = peer_folders(&app.environment).into_iter().map(|folder| folder.path);
+    let home = std::iter::once(home.clone()).chain(peers).find(|folder| context_files::has_one(folder)).unwrap_or(home);
+    let of_omp = cwd.join(Peer::Omp.in_project());
+    let (context, troubles) = match args.no_context_files {
+        true => Default::default(),
+        false => context_files::find(&home, cwd, Some(of_omp.as_path()).filter(|_| is_trusted), links),
+    };
     troubles.iter().for_each(|trouble| app.ui.warning(&trouble.to_string()));
     let (resources, texts) = resources(app, args, layers, cwd, is_trusted);
     let date = to_iso(app.now());
@@ -238,7 +242,7 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         finds_skills: !args.no_skills,
         project_lists: lists(Scope::Project),
         user_lists: lists(Scope::Global),
-        pi: pi_folder(&app.environment).map(Path::to_path_buf),
+        peers: peer_folders(&app.environment),
         pi_lists: ResourceLists { templates: layers.listed_by_pi("prompts"), skills: layers.listed_by_pi("skills") },
         packages: Vec::new(),
     };

@@ -60,7 +60,7 @@ impl StandingPermissions {
         let mut permissions = permissions(app, args, &layers, &cwd)?;
         let data = app.environment.data.clone().unwrap_or_default();
         let links = if app.trust_of(&cwd).0 == Trust::Given { Links::Anywhere } else { Links::Inside };
-        let (_, troubles) = context_files::find(&data, &cwd, links);
+        let (_, troubles) = context_files::find(&data, &cwd, None, links);
         let rules: Arc<dyn RuleStore> = Arc::new(UserRules::of(app, &cwd));
         let project = Project { folder: &cwd, troubles: &troubles, approver: &Approver::FrontEnd(rules) };
         permissions.mode = start_mode(app, args, permissions.mode, &project).max(confine::limits(app).approval);

@@ -3,8 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::{SharedFile, read_regular};
-use offshoot_settings::{Layer, Layers, PiFolder, Scope, Settings, Value, edit};
+use offshoot_settings::{Layer, Layers, PeerUse, Scope, Settings, Value, edit};
 
 use super::Environment;
 use crate::error::{CommandError, FailureKind, Result};
@@ -31,12 +32,22 @@ pub fn of_pi(pi: &Path) -> Layer {
     Layer::read(&text, Scope::Global).map(|(layer, _)| layer).unwrap_or_default()
 }
 
-/// pi's own folder, if the user's settings say that it counts.
-pub fn pi_folder(environment: &Environment) -> Option<&Path> {
-    let pi = environment.pi.as_deref().filter(|pi| environment.data.as_deref() != Some(*pi) && pi.is_dir())?;
+/// The peers' own folders that count by the user's settings, in the order of precedence.
+pub fn peer_folders(environment: &Environment) -> Vec<PeerFolder> {
+    let found = Peer::ALL.into_iter().filter_map(|peer| Some((peer, environment.peer(peer)?)));
+    let found: Vec<_> = found.filter(|(_, path)| path.is_dir()).collect();
+    if found.is_empty() {
+        return Vec::new();
+    }
     let files = SettingsFiles { project: None, ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd) };
-    let is_on = files.load().is_ok_and(|(layers, _)| layers.pi_folder() == PiFolder::On);
-    is_on.then_some(pi)
+    let Ok((layers, _)) = files.load() else { return Vec::new() };
+    let counts = found.into_iter().filter(|(peer, _)| layers.use_of(*peer) == PeerUse::On);
+    counts.map(|(peer, path)| PeerFolder { peer, path: path.to_path_buf() }).collect()
+}
+
+/// A peer's own folder, if it counts.
+pub fn peer_folder(environment: &Environment, peer: Peer) -> Option<PathBuf> {
+    peer_folders(environment).into_iter().find(|folder| folder.peer == peer).map(|folder| folder.path)
 }
 
 /// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
@@ -88,7 +99,7 @@ impl SettingsFiles {
         troubles.extend(more);
         troubles.extend(self.refusal.clone());
         let mut layers = Layers { global, project, ..Layers::default() };
-        if let Some(pi) = self.pi.as_ref().filter(|_| layers.pi_folder() == PiFolder::On) {
+        if let Some(pi) = self.pi.as_ref().filter(|_| layers.use_of(Peer::Pi) == PeerUse::On) {
             layers.pi = of_pi(pi);
         }
         Ok((layers, troubles))

@@ -8,14 +8,15 @@ use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, ExtensionSource
 use offshoot_extensions::node::imports;
 use offshoot_packages::contents::{Contents, extensions as scripts};
 use offshoot_packages::entry::ResourceKind;
+use offshoot_protocol::{PeerFolder, project_folders};
 use offshoot_session::text::{counted, spell_name};
 use offshoot_settings::{Layers, Scope};
 
 use super::known::{KnownExtensions, ProjectFolder};
 use crate::app::App;
-use crate::config::settings::pi_folder;
+use crate::config::settings::peer_folders;
 use crate::packages::BroughtFiles;
-use crate::trust::{RunTrust, Trust};
+use crate::trust::{RunTrust, Trust, extension_places};
 
 /// A message names no more files.
 const MOST_NAMED: usize = 12;
@@ -149,16 +150,9 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
     let environment = &app.environment;
     let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope };
     let mut places = Vec::new();
-    let folders = |base: &Path| {
-        [
-            (base.join("extensions"), ExtensionKind::Extension),
-            (base.join("hooks"), ExtensionKind::Hook),
-            (base.join("tools"), ExtensionKind::Tool),
-        ]
-    };
-    for base in [".offshoot", ".pi"].map(|name| cwd.join(name)) {
-        let own = folders(&base).map(|(path, kind)| place(path, kind, Origin::Project, Scope::Project));
-        places.extend(own);
+    for (peer, base) in project_folders(cwd) {
+        let own = extension_places(peer, &base).into_iter();
+        places.extend(own.map(|(path, kind)| place(path, kind, Origin::Project, Scope::Project)));
     }
     for (key, kind) in [("extensions", ExtensionKind::Extension), ("hooks", ExtensionKind::Hook)] {
         for (scope, words) in layers.listed(key) {
@@ -170,9 +164,11 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
             places.extend(paths.map(|path| place(path, kind, Origin::Settings, scope)));
         }
     }
-    let bases = environment.data.as_deref().into_iter().chain(pi_folder(environment));
-    for base in bases {
-        places.extend(folders(base).map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
+    let peers = peer_folders(environment).into_iter().map(|PeerFolder { peer, path }| (Some(peer), path));
+    let bases = environment.data.iter().map(|data| (None, data.clone())).chain(peers);
+    for (peer, base) in bases {
+        let own = extension_places(peer, &base).into_iter();
+        places.extend(own.map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
     }
     places
 }

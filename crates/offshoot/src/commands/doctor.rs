@@ -5,7 +5,7 @@ mod searched_roots;
 mod reason;
 mod examine;
 mod search;
-mod pi_folder;
+mod peer_folder;
 mod overview;
 mod report;
 
@@ -41,6 +41,7 @@ use offshoot_app::session_words::session_words;
 ///     "spill": {"path", "files": [{"path", "file", "id", "entries"}], "unread"},
 ///     "pi": {"path", "state", "counts": [text], "toCopy": [text],
 ///       "doesNotCount": [text]},
+///     "omp": the same of oh-my-pi's folder,
 ///     "keys": [{"provider", "from"}],
 ///     "open": [{"path", "mode"}]}
 ///
@@ -70,7 +71,7 @@ Examples:
   offshoot doctor 0198c2
   offshoot doctor 'my refactoring' --json | jq -r '.found[].commands[]'";
 
-pub(crate) use pi_folder::{KEY_BINDINGS_COUNT, PiStanding, standing as pi_standing};
+pub(crate) use peer_folder::{KEY_BINDINGS_COUNT, PeerStanding, standing as peer_standing};
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let Some(given) = &args.session else {

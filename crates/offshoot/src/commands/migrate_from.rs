@@ -10,11 +10,12 @@ use clap::ValueEnum;
 use offshoot_app::app::App;
 use offshoot_app::config::settings::SettingsFiles;
 use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_protocol::Peer;
 use offshoot_session::medium::replace_file;
 use offshoot_session::text::{clean_lines, counted};
-use offshoot_settings::{Scope, Value};
+use offshoot_settings::{PeerUse, Scope, Value};
 
-use super::doctor::{KEY_BINDINGS_COUNT, PiStanding, pi_standing};
+use super::doctor::{KEY_BINDINGS_COUNT, PeerStanding, peer_standing};
 use super::packages::{PackageSettings, agreed, described, version_of};
 use pi_copies::{CopiedFile, CopiedPackage, KEY_BINDINGS, PiCopies};
 
@@ -62,7 +63,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
 }
 
 fn from_pi(app: &App, args: &Args) -> Result<()> {
-    let Some(standing) = pi_standing(app) else {
+    let Some(standing) = peer_standing(app, Peer::Pi) else {
         return Err(CommandError::new(FailureKind::NotFound, "pi has no folder with anything to use")
             .hint("PI_CODING_AGENT_DIR names its folder; without it, it is ~/.pi/agent"));
     };
@@ -70,22 +71,22 @@ fn from_pi(app: &App, args: &Args) -> Result<()> {
         CommandError::new(FailureKind::Failed, "the data folder is not known").hint("set OFFSHOOT_HOME or HOME")
     })?;
     let settings = PackageSettings::of(app, Scope::Global)?;
-    let copies = PiCopies::of(&standing.path, &data, &settings)?;
+    let copies = PiCopies::of(&standing.folder.path, &data, &settings)?;
     let lines = shown(app, &standing, &copies, &data);
     if args.dry_run {
         let mut out = app.ui.text();
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         return Ok(out.finish()?);
     }
-    if standing.state == "on" && copies.is_empty() {
+    if standing.state == PeerUse::On && copies.is_empty() {
         return app.ui.nothing_to_do("pi's folder counts, and there is nothing to copy");
     }
     if !agreed(app, &lines, args.yes, "Do it?")? {
         return app.ui.nothing_to_do("nothing was changed");
     }
-    if standing.state != "on" {
+    if standing.state != PeerUse::On {
         let files = SettingsFiles::of(Some(&data), &app.environment.cwd).without_project(None);
-        files.store(Scope::Global, "piFolder", Some(&Value::Text("on".to_owned())))?;
+        files.store(Scope::Global, Peer::Pi.setting(), Some(&Value::Text("on".to_owned())))?;
     }
     copies.files.iter().try_for_each(|file| copy(app, file, &data))?;
     let failed = copies.packages.iter().filter(|package| !is_installed(app, args, &settings, package)).count();
@@ -99,13 +100,13 @@ fn from_pi(app: &App, args: &Args) -> Result<()> {
     }
 }
 
-fn shown(app: &App, standing: &PiStanding, copies: &PiCopies, data: &Path) -> Vec<String> {
+fn shown(app: &App, standing: &PeerStanding, copies: &PiCopies, data: &Path) -> Vec<String> {
     let short = |path: &Path| app.environment.short(&path.display().to_string());
     let state = match standing.state {
-        "on" => "the setting piFolder is on",
-        _ => "the setting piFolder becomes on",
+        PeerUse::On => "the setting piFolder is on",
+        PeerUse::Ask | PeerUse::Off => "the setting piFolder becomes on",
     };
-    let mut lines = vec![format!("counts where it is, in {} ({state}):", short(&standing.path))];
+    let mut lines = vec![format!("counts where it is, in {} ({state}):", short(&standing.folder.path))];
     let copies_keys = copies.files.iter().any(|file| file.name == KEY_BINDINGS);
     let counts = standing.counts.iter().filter(|what| !copies_keys || *what != KEY_BINDINGS_COUNT);
     lines.extend(counts.map(|what| format!("  {what}")));

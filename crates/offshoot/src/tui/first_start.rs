@@ -1,4 +1,4 @@
-//! What is asked before the first conversation, in one panel: trust, the project's extensions, pi's own folder, a key. Each
+//! What is asked before the first conversation, in one panel: trust, the project's extensions, the own folders of pi and oh-my-pi, a key. Each
 //! answer goes to whoever asked. Draws nothing.
 
 use offshoot_app::agent::Args;
@@ -8,7 +8,7 @@ use offshoot_app::trust::Trust;
 use offshoot_session::session::Session;
 
 use super::start_panel::{StartAnswer, StartQuestion, ask};
-use super::{extension_question, pi_question, trust_question};
+use super::{extension_question, peer_question, trust_question};
 use crate::commands::auth::{first_key, lacks_key};
 
 /// Asks what nobody has answered yet, and returns the program with the decision about the session's folder.
@@ -18,10 +18,10 @@ pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> 
     // Of a folder that is not trusted yet the extensions are listed with it.
     let trusting = trust.as_ref().map_or_else(|| app.clone(), |_| trust_question::decided(app, folder, true));
     let extensions = extension_question::question(&trusting, args, session)?;
-    // The own folder of another program (oh-my-pi's) is one more question after pi's.
-    let pi = pi_question::question(app)?;
-    let others = [trust, &extensions.as_ref().map(|(question, _)| question.clone()), &pi];
-    let mut questions: Vec<StartQuestion> = others.into_iter().flatten().cloned().collect();
+    let peers = peer_question::questions(app)?;
+    let others = [trust, &extensions.as_ref().map(|(question, _)| question.clone())];
+    let of_peers = peers.iter().map(|(_, question)| question);
+    let mut questions: Vec<StartQuestion> = others.into_iter().flatten().chain(of_peers).cloned().collect();
     let wants_key = begins_without_a_key(args) && lacks_key(app)?;
     // Alone, the list of providers is the panel.
     let is_key_alone = questions.is_empty();
@@ -34,8 +34,8 @@ pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> 
     if let Some((_, asked)) = extensions.filter(|_| decided.trust_of(folder).0 == Trust::Given) {
         extension_question::settle(app, &asked, runs_extensions)?;
     }
-    pi_question::settle(app, answer_if(pi.is_some()));
-    // pi's folder may have brought one meanwhile.
+    peers.iter().for_each(|(peer, _)| peer_question::settle(app, *peer, answer_if(true)));
+    // Another program's folder may have brought one meanwhile.
     let enters_key = is_key_alone || answer_if(true).is_some();
     if wants_key && enters_key && lacks_key(app)? {
         first_key(app)?;

@@ -52,7 +52,7 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
         let sets = if sets.is_empty() { "has no settings that can be read".to_owned() } else { format!("sets {sets}") };
         effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));
     }
-    let (_, troubles) = context_files::find(data.unwrap_or(Path::new("")), folder, Links::Inside);
+    let (_, troubles) = context_files::find(data.unwrap_or(Path::new("")), folder, None, Links::Inside);
     effects.extend(troubles.iter().filter_map(|trouble| match trouble {
         ContextTrouble::LeadsOutside { path, target, .. } => {
             let path = app.environment.short(&path.display().to_string());

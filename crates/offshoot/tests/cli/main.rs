@@ -56,6 +56,7 @@ mod packages;
 mod auth;
 mod permissions;
 mod pick;
+mod omp_folder;
 mod pi_folder;
 mod pop;
 mod project_trust;

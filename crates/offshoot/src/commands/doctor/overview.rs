@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use offshoot_app::app::App;
 use offshoot_app::models::ModelTable;
 use offshoot_catalogue::{Catalogue, CatalogueState};
+use offshoot_protocol::Peer;
 use offshoot_session::store::Flavour;
 
 use super::examine::hidden;
-use super::pi_folder::{self, PiStanding};
+use super::peer_folder::{self, PeerStanding};
 use super::reason::HiddenReason;
 use super::search::listed;
 use super::searched_roots::{SearchedRoot, files, searched_roots};
@@ -83,7 +84,8 @@ pub(super) struct Rest {
     pub(super) spill: Option<PathBuf>,
     pub(super) waiting: Vec<Spill>,
     pub(super) unread: Vec<String>,
-    pub(super) pi: Option<PiStanding>,
+    /// Of each peer, in the order of precedence.
+    pub(super) peers: Vec<(Peer, Option<PeerStanding>)>,
     /// Providers with a key, and where it comes from.
     pub(super) keys: Vec<(String, &'static str)>,
 }
@@ -101,6 +103,6 @@ pub(super) fn rest(app: &App) -> Rest {
     let (waiting, unread) = app.environment.spill.as_deref().map(spills).unwrap_or_default();
     let table = ModelTable::read(app).0;
     let keys = table.key_origins().into_iter().map(|(name, origin)| (name.to_owned(), origin.as_str())).collect();
-    let pi = pi_folder::standing(app);
-    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, pi, keys }
+    let peers = Peer::ALL.into_iter().map(|peer| (peer, peer_folder::standing(app, peer))).collect();
+    Rest { index, catalogue, spill: app.environment.spill.clone(), waiting, unread, peers, keys }
 }

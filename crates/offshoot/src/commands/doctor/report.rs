@@ -8,8 +8,10 @@ use offshoot_app::error::Result;
 use offshoot_app::ui::style::{BOLD, DIM, HINT, Painted, WARNING};
 use offshoot_session::json::{Object, quote};
 use offshoot_session::text::{counted, one_line};
+use offshoot_settings::PeerUse;
 
 use super::overview::{Rest, Standings};
+use super::peer_folder::PeerStanding;
 use super::reason::HiddenReason;
 use super::search::Candidate;
 use super::searched_roots::owner;
@@ -147,18 +149,20 @@ fn rest_text(out: &mut dyn Write, rest: &Rest) -> io::Result<()> {
             Painted(DIM, "(could not be written)")
         )?;
     }
-    if let Some(pi) = &rest.pi {
-        let state = match pi.state {
-            "on" => "counts after offshoot's own",
-            "off" => "does not count",
-            _ => "does not count yet: the first conversation asks",
+    for (peer, standing) in &rest.peers {
+        let Some(PeerStanding { folder, state, counts, to_copy, does_not_count }) = standing else { continue };
+        let state = match state {
+            PeerUse::On => "counts after offshoot's own",
+            PeerUse::Off => "does not count",
+            PeerUse::Ask => "does not count yet: the first conversation asks",
         };
-        writeln!(out, "{}  {state} {}", Painted(BOLD, &shown(&pi.path)), Painted(DIM, "(pi's folder, piFolder)"))?;
-        pi.counts.iter().try_for_each(|what| writeln!(out, "  {}", one_line(what, 1000)))?;
-        if !pi.to_copy.is_empty() {
-            writeln!(out, "  `offshoot migrate-from pi` copies: {}", one_line(&pi.to_copy.join(", "), 1000))?;
+        let whose = format!("({}'s folder, {})", peer.as_str(), peer.setting());
+        writeln!(out, "{}  {state} {}", Painted(BOLD, &shown(&folder.path)), Painted(DIM, &whose))?;
+        counts.iter().try_for_each(|what| writeln!(out, "  {}", one_line(what, 1000)))?;
+        if !to_copy.is_empty() {
+            writeln!(out, "  `offshoot migrate-from pi` copies: {}", one_line(&to_copy.join(", "), 1000))?;
         }
-        pi.does_not_count.iter().try_for_each(|what| writeln!(out, "  not: {}", one_line(what, 1000)))?;
+        does_not_count.iter().try_for_each(|what| writeln!(out, "  not: {}", one_line(what, 1000)))?;
     }
     for spill in &rest.waiting {
         let reason = HiddenReason::Spilled(spill.file.clone(), spill.entries);
@@ -244,14 +248,19 @@ fn rest_json(object: Object, rest: &Rest) -> Object {
         path(folder).raw("files", array(&files)).raw("unread", texts(&rest.unread)).finish()
     });
     let or_null = |object: Option<String>| object.unwrap_or_else(|| "null".to_owned());
-    let pi = rest.pi.as_ref().map(|pi| {
-        let lists = path(&pi.path).str("state", pi.state).raw("counts", texts(&pi.counts));
-        lists.raw("toCopy", texts(&pi.to_copy)).raw("doesNotCount", texts(&pi.does_not_count)).finish()
-    });
+    let peer = |standing: &PeerStanding| {
+        let object = path(&standing.folder.path).str("state", standing.state.as_str());
+        let object = object.raw("counts", texts(&standing.counts)).raw("toCopy", texts(&standing.to_copy));
+        object.raw("doesNotCount", texts(&standing.does_not_count)).finish()
+    };
     let object = object.raw("index", or_null(index)).raw("catalogue", or_null(catalogue));
     let key = |(provider, from): &(String, &str)| Object::new().str("provider", provider).str("from", from).finish();
     let keys: Vec<String> = rest.keys.iter().map(key).collect();
-    object.raw("spill", or_null(spill)).raw("pi", or_null(pi)).raw("keys", array(&keys))
+    let object = object.raw("spill", or_null(spill));
+    let of_peers = rest.peers.iter();
+    let object =
+        of_peers.fold(object, |object, (of, found)| object.raw(of.as_str(), or_null(found.as_ref().map(peer))));
+    object.raw("keys", array(&keys))
 }
 
 fn print(app: &App, object: Object) -> Result<()> {

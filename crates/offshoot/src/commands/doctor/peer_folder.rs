@@ -1,14 +1,19 @@
-//! pi's own folder: whether it counts behind offshoot's, what of it counts, and what does not. Shows no key.
+//! The peers' own folders: whether each counts after offshoot's, what of it counts, and what does not. Shows no key.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use offshoot_agent::resources::{skill_files, template_files};
+use offshoot_agent::context_files::has_one;
+use offshoot_agent::model::Models;
+use offshoot_agent::resources::{rule_files, skill_files_of, template_files};
 use offshoot_app::app::App;
 use offshoot_app::models::ModelTable;
+use offshoot_app::trust::extension_places;
+use offshoot_extensions::contract::ExtensionKind;
 use offshoot_packages::contents::extensions;
+use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::read_regular_text;
 use offshoot_session::text::counted;
-use offshoot_settings::{PiFolder, PiSettingUse, Settings, settings_of_pi};
+use offshoot_settings::{PeerUse, PiSettingUse, settings_of_pi};
 
 use crate::themes::files_of;
 
@@ -17,11 +22,11 @@ const LIMIT: u64 = 1 << 20;
 /// What is said of pi's key bindings.
 pub(crate) const KEY_BINDINGS_COUNT: &str = "key bindings, if you have none";
 
+/// What a peer's folder has.
 #[derive(Debug)]
-pub(crate) struct PiStanding {
-    pub(crate) path: PathBuf,
-    /// `on`, `off` or `ask`.
-    pub(crate) state: &'static str,
+pub(crate) struct PeerStanding {
+    pub(crate) folder: PeerFolder,
+    pub(crate) state: PeerUse,
     /// What counts where it is.
     pub(crate) counts: Vec<String>,
     /// What counts after `offshoot migrate-from pi` has copied it.
@@ -30,29 +35,74 @@ pub(crate) struct PiStanding {
     pub(crate) does_not_count: Vec<String>,
 }
 
-/// `None` if pi has no folder with anything to use.
-pub(crate) fn standing(app: &App) -> Option<PiStanding> {
-    let path = app.environment.pi.clone().filter(|pi| app.environment.data.as_ref() != Some(pi))?;
-    let settings = app.settings_files(&app.environment.cwd).load().map(|(layers, _)| Settings::from(&layers));
-    let state = match settings.map(|settings| settings.pi_folder).unwrap_or_default() {
-        PiFolder::On => "on",
-        PiFolder::Off => "off",
-        PiFolder::Ask => "ask",
+/// `None` if the peer has no folder with anything to use.
+pub(crate) fn standing(app: &App, peer: Peer) -> Option<PeerStanding> {
+    let folder = PeerFolder { peer, path: app.environment.peer(peer)?.to_path_buf() };
+    let files = app.settings_files(&app.environment.cwd);
+    let state = files.load().map(|(layers, _)| layers.use_of(peer)).unwrap_or_default();
+    let found = PeerStanding { folder, state, counts: Vec::new(), to_copy: Vec::new(), does_not_count: Vec::new() };
+    let found = match peer {
+        Peer::Pi => of_pi(app, found),
+        Peer::Omp => of_omp(found),
     };
-    let (mut counts, mut does_not_count) = credentials(app, &path);
-    counts.extend(providers(&path));
+    let is_empty = found.counts.is_empty() && found.to_copy.is_empty() && found.does_not_count.is_empty();
+    (!is_empty).then_some(found)
+}
+
+/// How many files of each kind there are that every peer has.
+fn shared(folder: &PeerFolder) -> Vec<String> {
+    let path = &folder.path;
+    let templates = ["prompts", "commands"].map(|name| template_files(&path.join(name)).len());
+    let places = extension_places(Some(folder.peer), path);
+    let scripts =
+        |kind| -> usize { places.iter().filter(|(_, of)| *of == kind).map(|(place, _)| extensions(place).len()).sum() };
+    let rules = if folder.peer == Peer::Omp { rule_files(path) } else { Vec::new() };
     let files = [
-        (template_files(&path.join("prompts")).len(), "prompt template", "prompt templates"),
-        (skill_files(&path.join("skills")).len(), "skill", "skills"),
+        (templates[0], "prompt template", "prompt templates"),
+        (templates[1], "command", "commands"),
+        (skill_files_of(folder).len(), "skill", "skills"),
+        (rules.len(), "rule", "rules"),
         (files_of([path.join("themes")]).iter().filter(|file| file.is_file()).count(), "theme", "themes"),
+        (scripts(ExtensionKind::Extension), "extension", "extensions"),
+        (scripts(ExtensionKind::Hook), "hook", "hooks"),
+        (scripts(ExtensionKind::Tool), "tool", "tools"),
     ];
-    counts
-        .extend(files.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)));
-    let programs = [("extensions", "extension"), ("hooks", "hook"), ("tools", "tool")];
-    let programs = programs.map(|(folder, one)| (extensions(&path.join(folder)).len(), one, folder));
-    counts.extend(
-        programs.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)),
-    );
+    let some = files.into_iter().filter(|(count, ..)| *count > 0);
+    some.map(|(count, one, many)| counted(count, one, many)).collect()
+}
+
+/// What oh-my-pi's folder has that counts, and what does not.
+fn of_omp(found: PeerStanding) -> PeerStanding {
+    let (folder, path) = (&found.folder, &found.folder.path);
+    let models = Models::providers_of_peer(folder);
+    let mut counts: Vec<String> =
+        (!models.is_empty()).then(|| format!("models.yml with {}", models.join(", "))).into_iter().collect();
+    counts.extend(shared(folder));
+    counts.extend(has_one(path).then(|| "AGENTS.md, if you have none".to_owned()));
+    let missing = OF_OMP_ALONE.iter().filter(|(name, _)| path.join(name).exists());
+    let does_not_count = missing.map(|(name, why)| format!("{name}{why}")).collect();
+    PeerStanding { counts, does_not_count, ..found }
+}
+
+/// Files of oh-my-pi's folder that do not count, and why.
+const OF_OMP_ALONE: [(&str, &str); 9] = [
+    ("config.yml", ", oh-my-pi's settings"),
+    ("settings.json", ", oh-my-pi's settings"),
+    ("keybindings.yml", ", whose actions are oh-my-pi's"),
+    ("keybindings.json", ", whose actions are oh-my-pi's"),
+    ("mcp.json", ": offshoot has no MCP servers"),
+    ("SYSTEM.md", ""),
+    ("APPEND_SYSTEM.md", ""),
+    ("agents", ": offshoot has no subagents of its own"),
+    ("instructions", ""),
+];
+
+fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
+    let (folder, path) = (&found.folder, &found.folder.path);
+    let (mut counts, mut does_not_count) = credentials(app, folder);
+    let models = Models::providers_of_peer(folder);
+    counts.extend((!models.is_empty()).then(|| format!("models.json with {}", models.join(", "))));
+    counts.extend(shared(folder));
     let settings = settings_of_pi(&read_regular_text(&path.join("settings.json"), LIMIT).unwrap_or_default());
     counts.extend(settings_line(&settings, &PiSettingUse::Counts, "settings"));
     counts.extend(path.join("keybindings.json").is_file().then(|| KEY_BINDINGS_COUNT.to_owned()));
@@ -72,8 +122,7 @@ pub(crate) fn standing(app: &App) -> Option<PiStanding> {
     let mut to_copy: Vec<String> = prompts.map(str::to_owned).collect();
     let lists_packages = settings.iter().any(|(_, becomes)| *becomes == PiSettingUse::ListsPackages);
     to_copy.extend(lists_packages.then(|| "packages".to_owned()));
-    let is_empty = counts.is_empty() && to_copy.is_empty() && does_not_count.is_empty();
-    (!is_empty).then_some(PiStanding { path, state, counts, to_copy, does_not_count })
+    PeerStanding { counts, to_copy, does_not_count, ..found }
 }
 
 /// Why settings do not count.
@@ -94,10 +143,10 @@ fn settings_line(settings: &[(String, PiSettingUse)], wanted: &PiSettingUse, wor
 }
 
 /// The keys that can be used, and those that cannot.
-fn credentials(app: &App, pi: &Path) -> (Vec<String>, Vec<String>) {
-    let all = credential_kinds(pi);
+fn credentials(app: &App, pi: &PeerFolder) -> (Vec<String>, Vec<String>) {
+    let all = credential_kinds(&pi.path);
     let own = app.environment.data.as_deref().map(credential_kinds).unwrap_or_default();
-    let (models, of_pi) = (ModelTable::read(app).0.models, providers_of(pi));
+    let (models, of_pi) = (ModelTable::read(app).0.models, Models::providers_of_peer(pi));
     let has_models = |name: &str| !models.of_provider(name).is_empty() || of_pi.iter().any(|known| known == name);
     let (mut used, mut hidden, mut idle, mut logins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, kind) in &all {
@@ -125,13 +174,4 @@ fn credential_kinds(folder: &Path) -> Vec<(String, String)> {
     let all = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).unwrap_or_default();
     let kind = |value: &serde_json::Value| Some(value.get("type")?.as_str()?.to_owned());
     all.iter().filter_map(|(name, value)| Some((name.clone(), kind(value)?))).collect()
-}
-
-fn providers_of(pi: &Path) -> Vec<String> {
-    offshoot_agent::model::Models::providers_of(&pi.join("models.json"))
-}
-
-fn providers(pi: &Path) -> Option<String> {
-    let count = providers_of(pi);
-    (!count.is_empty()).then(|| format!("models.json with {}", count.join(", ")))
 }

@@ -1,0 +1,86 @@
+//! Rules: Markdown files whose text the model has always, opens when it fits, or gets when its answer runs into one (`stream_rule`).
+//! Their fields are oh-my-pi's.
+
+use std::path::Path;
+
+use super::front_matter::parse_lines;
+use super::stream_rule::{RuleTrigger, split_tokens};
+use super::{Resource, ResourceScope, ResourceTrouble, read};
+
+/// The file of a folder that always counts.
+const ALWAYS: &str = "RULES.md";
+/// The name of the agent that talks to a person, for the field `agents`.
+const MAIN: &str = "main";
+
+/// A rule, and when the model has it.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Rule {
+    pub about: Resource,
+    /// The files that it is about.
+    pub globs: Vec<String>,
+    pub text: String,
+    pub applies: RuleUse,
+}
+
+/// When the model has a rule.
+#[derive(Debug, Clone)]
+pub enum RuleUse {
+    /// With every request.
+    Always,
+    /// It knows of it, and opens its file.
+    OnDemand,
+    /// When what it writes fits: then it is stopped.
+    Stream(Box<RuleTrigger>),
+}
+
+/// Two are equal if they are the same file, read to the same end.
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.about, &self.globs, &self.text) == (&other.about, &other.globs, &other.text)
+    }
+}
+
+impl Eq for Rule {}
+
+impl Rule {
+    /// Reads a file; `None` if it says that it does not count, or nothing says when.
+    pub(super) fn load(
+        file: &Path,
+        scope: ResourceScope,
+        troubles: &mut Vec<ResourceTrouble>,
+    ) -> Result<Option<Self>, ResourceTrouble> {
+        let parsed = parse_lines(&read(file)?);
+        let agents: Vec<String> = parsed.texts("agents").iter().flat_map(|text| split_tokens(text)).collect();
+        let is_for_another = !agents.is_empty() && !agents.iter().any(|name| is_main(name));
+        if parsed.is_false("enabled") || is_for_another || parsed.body.trim().is_empty() {
+            return Ok(None);
+        }
+        let is_sticky = file.file_name().is_some_and(|name| name == ALWAYS);
+        let mut odd = |why: String| troubles.push(ResourceTrouble::Odd { file: file.to_path_buf(), why });
+        let trigger = if is_sticky { None } else { RuleTrigger::of(&parsed, &mut odd) };
+        let description = parsed.text("description").unwrap_or_default().to_owned();
+        let applies = match trigger {
+            Some(trigger) => RuleUse::Stream(Box::new(trigger)),
+            None if is_sticky || parsed.is_true("alwaysApply") => RuleUse::Always,
+            None if description.is_empty() => return Ok(None),
+            None => RuleUse::OnDemand,
+        };
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if is_sticky && scope == ResourceScope::Project { format!("{name}@project") } else { name };
+        let about = Resource { name, description, file: file.to_path_buf(), scope, package: None };
+        Ok(Some(Self { about, globs: parsed.texts("globs"), text: parsed.body.trim().to_owned(), applies }))
+    }
+
+    /// Its words in the list for the model.
+    pub(crate) fn told(&self) -> String {
+        let Resource { name, description, file, .. } = &self.about;
+        let globs = if self.globs.is_empty() { String::new() } else { format!(" ({})", self.globs.join(", ")) };
+        format!("- {name}{globs}: {description} [{}]", file.display())
+    }
+}
+
+fn is_main(pattern: &str) -> bool {
+    let pattern = pattern.to_lowercase();
+    pattern == MAIN || globset::Glob::new(&pattern).is_ok_and(|glob| glob.compile_matcher().is_match(MAIN))
+}

@@ -1,0 +1,152 @@
+//! oh-my-pi's own folder: asked for once, used after pi's, and never written.
+
+use std::fs;
+use std::path::PathBuf;
+
+use offshoot_agent::provider::Api;
+use offshoot_agent::testing::script::Reply;
+use serde_json::json;
+
+use crate::agent::Talk;
+use crate::pi_folder::stamps;
+use crate::terminal::Terminal;
+
+/// A home in which somebody works with oh-my-pi. offshoot has no model of its own.
+fn with_omp(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
+    let talk = Talk::new(replies);
+    let url = talk.server.base_url(Api::Anthropic);
+    talk.data("models.json", &json!({"providers": {}}));
+    talk.data("settings.json", &json!({}));
+    let omp = talk.world.home().join(".omp/agent");
+    let models = format!(
+        "# mine\nproviders:\n  mine: &mine\n    baseUrl: {url}\n    api: anthropic-messages\n    apiKey: sk-$of-omp-0123456789\n    models:\n\
+        \x20     - id: o1\n        contextWindow: 200000\n        maxTokens: 8000\n        reasoning: true\n\
+        \x20       thinking: {{mode: budget, efforts: [low, high]}}\n"
+    );
+    for (name, text) in [
+        ("models.yml", models.as_str()),
+        ("commands/rev.md", "Review $1 and $@[2] as in omp."),
+        ("commands/plain.md", "Plain."),
+        ("prompts/ask.md", "Ask {{arguments}}."),
+        ("prompts/broken.md", "---\na: b: c\n---\nx"),
+        ("skills/count/SKILL.md", "---\nname: count\ndescription: Counts in omp.\n---\nCount.\n"),
+        ("skills/deep/er/SKILL.md", "---\nname: deeper\ndescription: Too deep for omp.\n---\nx\n"),
+        ("skills/lone.md", "---\nname: lone\ndescription: No skill in omp.\n---\nx\n"),
+        ("themes/night.json", "{\"name\": \"night\"}"),
+        ("RULES.md", "Always be kind."),
+        ("rules/rust.md", "---\ndescription: Rust code\nglobs: **/*.rs\n---\nNo unwrap."),
+        ("rules/tabs.mdc", "---\nalwaysApply: true\n---\nUse tabs."),
+        ("rules/other.md", "---\nalwaysApply: true\nagents: [reviewer]\n---\nFor another agent."),
+        ("AGENTS.md", "Words of omp's AGENTS.md."),
+        ("config.yml", "theme:\n  dark: night\n"),
+        ("mcp.json", "{}"),
+    ] {
+        put(&omp.join(name), text);
+    }
+    talk.was_started_before();
+    (talk, omp)
+}
+
+fn put(path: &std::path::Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn it_counts_only_after_the_user_said_so_and_is_never_written() {
+    let replies = ["Reviewed.", "Yes.", "Asked.", "Own."].map(Reply::text);
+    let (talk, omp) = with_omp(replies);
+    let before = stamps(&omp);
+    assert!(talk.run(&["-p", "/rev x"]).contains("no provider has a key"), "nobody was asked yet");
+    insta::assert_snapshot!(
+        talk.run(&["doctor"]).lines().skip_while(|line| !line.contains("ompFolder")).collect::<Vec<_>>().join("\n"), @"
+        [HOME]/.omp/agent  does not count yet: the first conversation asks (omp's folder, ompFolder)
+          models.yml with mine
+          2 prompt templates
+          2 commands
+          1 skill
+          4 rules
+          1 theme
+          AGENTS.md, if you have none
+          not: config.yml, oh-my-pi's settings
+          not: mcp.json: offshoot has no MCP servers
+        ");
+
+    let mut terminal = Terminal::offshoot(&talk, &[], (80, 30));
+    terminal.until_text("Use the files of omp in ~/.omp/agent?").until_text("such as 1y 2y:").send("y\n");
+    terminal.until_text("o1").until_idle().send("/rev main.rs a b\r");
+    terminal.until_text("Reviewed.").until_idle().send("\x04");
+    assert!(terminal.ended());
+    let request = talk.server.seen().pop().unwrap();
+    let listed = format!("- rust (**/*.rs): Rust code [{}]", omp.join("rules/rust.md").display());
+    for part in [
+        "Review main.rs and a b as in omp.",
+        "Counts in omp.",
+        "Words of omp's AGENTS.md.",
+        "Always be kind.",
+        "Use tabs.",
+        &listed,
+    ] {
+        assert!(request.body.contains(part), "{part}: {}", request.body);
+    }
+    for part in ["Too deep", "No skill in omp", "No unwrap", "another agent"] {
+        assert!(!request.body.contains(part), "{part}: {}", request.body);
+    }
+    assert!(format!("{:?}", request.headers).contains("sk-$of-omp-0123456789"), "a dollar sign is one");
+
+    let told = talk.run(&["-p", "/plain a b"]);
+    assert!(talk.server.seen().pop().unwrap().body.contains(r"Plain.\n\na b"));
+    assert!(told.contains("broken.md:2"), "{told}");
+    talk.run(&["-p", "/ask it"]);
+    assert!(talk.server.seen().pop().unwrap().body.contains("Ask it."));
+
+    // Both offshoot's and pi's come first, silently.
+    talk.data("settings.json", &json!({"piFolder": "on", "ompFolder": "on"}));
+    let pi = talk.world.home().join(".pi/agent");
+    put(&pi.join("prompts/rev.md"), "pi's own $1.");
+    put(&pi.join("AGENTS.md"), "pi's context.");
+    let told = talk.run(&["-p", "/rev main.rs"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    assert!(request.contains("pi's own main.rs.") && request.contains("pi's context."), "{request}");
+    assert!(!request.contains("Words of omp") && !told.contains("rev.md"), "{told}");
+    assert!(stamps(&omp) == before, "not one byte, mode or time of it changed");
+    talk.no_problems();
+}
+
+/// A project comes from anybody.
+#[test]
+fn a_projects_folder_counts_only_where_it_is_trusted() {
+    let (talk, _) = with_omp(["One.", "Two."].map(Reply::text));
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    let project = talk.world.home().join("work/.omp");
+    put(&project.join("AGENTS.md"), "Words of the project.");
+    put(&project.join("skills/theirs/SKILL.md"), "---\nname: theirs\ndescription: Of the project.\n---\nx\n");
+    put(&project.join("commands/go.md"), "Go $1.");
+    let said = talk.run(&["-p", "/go x"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    assert!(!request.contains("of the project") && !request.contains("Of the project"), "{request}");
+    assert!(said.contains(".omp/skills is not used") && said.contains(".omp/commands is not used"), "{said}");
+    talk.run(&["--trust", "-p", "/go x"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    for part in ["Words of the project.", "Of the project.", "Go x."] {
+        assert!(request.contains(part), "{part}: {request}");
+    }
+    talk.no_problems();
+}
+
+/// A file with a fault is reported with its line, and nothing of it counts.
+#[test]
+fn a_damaged_file_of_models_is_reported_with_its_line() {
+    let (talk, omp) = with_omp([]);
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    for (text, why) in [
+        ("providers:\n  mine: a: b\n", "models.yml:2: "),
+        ("providers:\n  mine:\n    models:\n      - id: [1]\n", "models.yml:4: "),
+        ("- 1\n", "models.yml:1: "),
+    ] {
+        put(&omp.join("models.yml"), text);
+        let told = talk.run(&["-p", "hi"]);
+        assert!(told.contains(why) && told.contains("nothing of the file is used"), "{told}");
+    }
+    talk.no_problems();
+}
