@@ -1,9 +1,11 @@
 //! Chooses the model that a run asks, from models and keys in the user's files. Asks no model.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_agent::model::{FoundModel, KeyOrigin, Keys, Models, ScopedModel, Trouble, UnknownModel, scope};
+use offshoot_agent::model::{FoundModel, KeyOrigin, Keys, Models, ScopedModel, Trouble, UnknownModel, scope, too_open};
+use offshoot_foreign::{OmpKey, omp_keys};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{Peer, Secret, ThinkingLevel};
 use offshoot_session::clock::SystemClock;
@@ -22,6 +24,9 @@ use crate::config::local_models_file;
 use crate::config::settings::peer_folders;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::near_model::near_model;
+
+/// oh-my-pi's database, which has its keys.
+pub const KEYS_OF_OMP: &str = "agent.db";
 
 /// The model that is asked, as typed.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -115,7 +120,7 @@ impl ModelTable {
             let (more, odd) = models.behind(home, peers.get(..at).unwrap_or_default(), peer);
             let (stored, found) = match peer.peer {
                 Peer::Pi => keys.behind(&peer.path),
-                Peer::Omp => (keys, Vec::new()),
+                Peer::Omp => with_keys_of_omp(keys, &peer.path),
             };
             (models, keys) = (more, stored);
             troubles.extend(odd.into_iter().chain(found));
@@ -323,6 +328,21 @@ pub fn next_of<'a>(scope: &'a [ScopedModel], now: &Model, is_forward: bool) -> O
 pub fn level_of(scoped: &ScopedModel, user: &Settings) -> Option<ThinkingLevel> {
     let name = format!("{}/{}", scoped.model.provider, scoped.model.id);
     scoped.level.or_else(|| user.thinking_of.get(&name).copied())
+}
+
+/// The keys of oh-my-pi's database, unless others may read it.
+fn with_keys_of_omp(keys: Keys, omp: &Path) -> (Keys, Vec<Trouble>) {
+    let path = omp.join(KEYS_OF_OMP);
+    let trouble = |what: String| vec![Trouble { path: path.clone(), line: None, what }];
+    let found = match omp_keys(&path) {
+        Ok(found) => found.keys,
+        Err(error) => return (keys, trouble(format!("its keys are not used: {error}"))),
+    };
+    if let Some(mode) = too_open(&path).filter(|_| !found.is_empty()) {
+        let what = format!("others may read it (mode {mode:03o}), so its keys are not used; `chmod 600` it");
+        return (keys, trouble(what));
+    }
+    (keys.behind_with(found.into_iter().map(|OmpKey { provider, key }| (provider, key))), Vec::new())
 }
 
 fn near_provider(models: &Models, name: &str) -> Option<String> {

@@ -172,6 +172,20 @@ impl Keys {
         (self, troubles)
     }
 
+    /// Adds keys of oh-my-pi's database for providers that have none yet, each a provider and its key: the name of a variable that is
+    /// set, a command after `!`, or the key itself.
+    #[must_use]
+    pub fn behind_with(mut self, found: impl IntoIterator<Item = (String, String)>) -> Self {
+        for (name, key) in found {
+            let name = azure::present_name(&name).to_owned();
+            let key = if value::command(&key).is_some() { key } else { key.replace('$', "$$") };
+            if self.stored(&name).is_none() {
+                self.stored.push((name, Secret::new(key)));
+            }
+        }
+        self
+    }
+
     /// The source of a provider's key, found without running a command. `None` if there is none.
     pub fn source(&self, models: &Models, provider: &str) -> Option<KeyOrigin> {
         let can = |key: &Secret| value::lacks(key.expose(), &*self.env).is_none();

@@ -1,6 +1,7 @@
 //! oh-my-pi's own folder: asked for once, used after pi's, and never written.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use offshoot_agent::provider::Api;
@@ -43,6 +44,14 @@ fn with_omp(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
     ] {
         put(&omp.join(name), text);
     }
+    let rows = r#"INSERT INTO auth_credentials (provider, credential_type, data) VALUES
+        ('mine', 'api_key', '{"key":"sk-of-db-0123456789"}'), ('anthropic', 'oauth', '{"access":"secret-token","refresh":"r"}'),
+        ('nobody', 'api_key', '{"key":"x"}')"#;
+    let database = rusqlite::Connection::open(omp.join("agent.db")).unwrap();
+    let table = "CREATE TABLE auth_credentials (id INTEGER PRIMARY KEY, provider TEXT, credential_type TEXT, data TEXT, disabled_cause TEXT)";
+    database.execute_batch(&format!("PRAGMA journal_mode=wal; {table}; {rows}")).unwrap();
+    database.close().unwrap();
+    fs::set_permissions(omp.join("agent.db"), fs::Permissions::from_mode(0o600)).unwrap();
     talk.was_started_before();
     (talk, omp)
 }
@@ -61,6 +70,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     insta::assert_snapshot!(
         talk.run(&["doctor"]).lines().skip_while(|line| !line.contains("ompFolder")).collect::<Vec<_>>().join("\n"), @"
         [HOME]/.omp/agent  does not count yet: the first conversation asks (omp's folder, ompFolder)
+          keys of mine
           models.yml with mine
           2 prompt templates
           2 commands
@@ -68,6 +78,8 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           4 rules
           1 theme
           AGENTS.md, if you have none
+          not: logins, which omp alone may renew: anthropic
+          not: keys of providers without a model here: nobody
           not: config.yml, oh-my-pi's settings
           not: mcp.json: offshoot has no MCP servers
         ");
@@ -92,7 +104,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     for part in ["Too deep", "No skill in omp", "No unwrap", "another agent"] {
         assert!(!request.body.contains(part), "{part}: {}", request.body);
     }
-    assert!(format!("{:?}", request.headers).contains("sk-$of-omp-0123456789"), "a dollar sign is one");
+    assert!(format!("{:?}", request.headers).contains("sk-of-db-0123456789"), "the key of its database");
 
     let told = talk.run(&["-p", "/plain a b"]);
     assert!(talk.server.seen().pop().unwrap().body.contains(r"Plain.\n\na b"));
@@ -110,6 +122,26 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     assert!(request.contains("pi's own main.rs.") && request.contains("pi's context."), "{request}");
     assert!(!request.contains("Words of omp") && !told.contains("rev.md"), "{told}");
     assert!(stamps(&omp) == before, "not one byte, mode or time of it changed");
+    talk.no_problems();
+}
+
+/// Keys that others may read are reported and not used, and neither are those of a file that is no database.
+#[test]
+fn keys_of_its_database_may_be_refused() {
+    let (talk, omp) = with_omp(["One.", "Two."].map(Reply::text));
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    let said = talk.run(&["-p", "hi"]);
+    assert!(!said.contains("agent.db"), "{said}");
+    fs::set_permissions(omp.join("agent.db"), fs::Permissions::from_mode(0o644)).unwrap();
+    let said = talk.run(&["-p", "hi"]);
+    assert!(said.contains("agent.db: others may read it (mode 644)"), "{said}");
+    let headers = format!("{:?}", talk.server.seen().pop().unwrap().headers);
+    assert!(
+        headers.contains("sk-$of-omp-0123456789"),
+        "the key of models.yml, in which a dollar sign is one: {headers}"
+    );
+    fs::write(omp.join("agent.db"), "no database").unwrap();
+    assert!(talk.run(&["models"]).contains("agent.db: its keys are not used: "));
     talk.no_problems();
 }
 

@@ -6,9 +6,10 @@ use offshoot_agent::context_files::has_one;
 use offshoot_agent::model::Models;
 use offshoot_agent::resources::{rule_files, skill_files_of, template_files};
 use offshoot_app::app::App;
-use offshoot_app::models::ModelTable;
+use offshoot_app::models::{KEYS_OF_OMP, ModelTable};
 use offshoot_app::trust::extension_places;
 use offshoot_extensions::contract::ExtensionKind;
+use offshoot_foreign::omp_keys;
 use offshoot_packages::contents::extensions;
 use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::read_regular_text;
@@ -43,7 +44,7 @@ pub(crate) fn standing(app: &App, peer: Peer) -> Option<PeerStanding> {
     let found = PeerStanding { folder, state, counts: Vec::new(), to_copy: Vec::new(), does_not_count: Vec::new() };
     let found = match peer {
         Peer::Pi => of_pi(app, found),
-        Peer::Omp => of_omp(found),
+        Peer::Omp => of_omp(app, found),
     };
     let is_empty = found.counts.is_empty() && found.to_copy.is_empty() && found.does_not_count.is_empty();
     (!is_empty).then_some(found)
@@ -72,15 +73,16 @@ fn shared(folder: &PeerFolder) -> Vec<String> {
 }
 
 /// What oh-my-pi's folder has that counts, and what does not.
-fn of_omp(found: PeerStanding) -> PeerStanding {
+fn of_omp(app: &App, found: PeerStanding) -> PeerStanding {
     let (folder, path) = (&found.folder, &found.folder.path);
+    let kinds = kinds_of_omp(path);
+    let (mut counts, mut does_not_count) = credentials(app, folder, &kinds);
     let models = Models::providers_of_peer(folder);
-    let mut counts: Vec<String> =
-        (!models.is_empty()).then(|| format!("models.yml with {}", models.join(", "))).into_iter().collect();
+    counts.extend((!models.is_empty()).then(|| format!("models.yml with {}", models.join(", "))));
     counts.extend(shared(folder));
     counts.extend(has_one(path).then(|| "AGENTS.md, if you have none".to_owned()));
     let missing = OF_OMP_ALONE.iter().filter(|(name, _)| path.join(name).exists());
-    let does_not_count = missing.map(|(name, why)| format!("{name}{why}")).collect();
+    does_not_count.extend(missing.map(|(name, why)| format!("{name}{why}")));
     PeerStanding { counts, does_not_count, ..found }
 }
 
@@ -99,7 +101,7 @@ const OF_OMP_ALONE: [(&str, &str); 9] = [
 
 fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
     let (folder, path) = (&found.folder, &found.folder.path);
-    let (mut counts, mut does_not_count) = credentials(app, folder);
+    let (mut counts, mut does_not_count) = credentials(app, folder, &credential_kinds(path));
     let models = Models::providers_of_peer(folder);
     counts.extend((!models.is_empty()).then(|| format!("models.json with {}", models.join(", "))));
     counts.extend(shared(folder));
@@ -143,13 +145,12 @@ fn settings_line(settings: &[(String, PiSettingUse)], wanted: &PiSettingUse, wor
 }
 
 /// The keys that can be used, and those that cannot.
-fn credentials(app: &App, pi: &PeerFolder) -> (Vec<String>, Vec<String>) {
-    let all = credential_kinds(&pi.path);
+fn credentials(app: &App, folder: &PeerFolder, all: &[(String, String)]) -> (Vec<String>, Vec<String>) {
     let own = app.environment.data.as_deref().map(credential_kinds).unwrap_or_default();
-    let (models, of_pi) = (ModelTable::read(app).0.models, Models::providers_of_peer(pi));
-    let has_models = |name: &str| !models.of_provider(name).is_empty() || of_pi.iter().any(|known| known == name);
+    let (models, named) = (ModelTable::read(app).0.models, Models::providers_of_peer(folder));
+    let has_models = |name: &str| !models.of_provider(name).is_empty() || named.iter().any(|known| known == name);
     let (mut used, mut hidden, mut idle, mut logins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (name, kind) in &all {
+    for (name, kind) in all {
         match kind.as_str() {
             "oauth" => logins.push(name.as_str()),
             "api_key" if own.iter().any(|(known, _)| known == name) => hidden.push(name.as_str()),
@@ -161,11 +162,18 @@ fn credentials(app: &App, pi: &PeerFolder) -> (Vec<String>, Vec<String>) {
     let some = |what: &str, names: Vec<&str>| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
     let counts = (!used.is_empty()).then(|| format!("keys of {}", used.join(", ")));
     let left = [
-        some("logins, which pi alone may renew", logins),
+        some(&format!("logins, which {} alone may renew", folder.peer.as_str()), logins),
         some("keys of providers that your own auth.json has", hidden),
         some("keys of providers without a model here", idle),
     ];
     (counts.into_iter().collect(), left.into_iter().flatten().collect())
+}
+
+/// The same of oh-my-pi's database.
+fn kinds_of_omp(omp: &Path) -> Vec<(String, String)> {
+    let found = omp_keys(&omp.join(KEYS_OF_OMP)).unwrap_or_default();
+    let keys = found.keys.into_iter().map(|key| (key.provider, "api_key".to_owned()));
+    keys.chain(found.sign_ins.into_iter().map(|name| (name, "oauth".to_owned()))).collect()
 }
 
 /// The providers of a folder's `auth.json`, and what each has.

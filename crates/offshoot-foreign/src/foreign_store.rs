@@ -1,0 +1,206 @@
+//! How a SQLite file of another program is opened: by what lies beside it, so that SQLite makes and changes nothing there. Knows no table.
+//!
+//! - Without a log (`-wal`) and journal the file is taken as unchanging, and its stamp is compared afterwards.
+//! - With a log and its shared memory (`-shm`), somebody has it open: then it is read with read locks only.
+//! - With a log alone, or a journal, its program has crashed: a copy of bounded size is read.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_session::medium::{Stamp, create_regular, open_regular};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+
+/// A larger file is not read.
+const LARGEST: u64 = 64 << 20;
+/// How many steps of SQLite's machine a store may cost, in ten thousands.
+const MOST_STEPS: u32 = 2_000;
+/// No text of a row is longer.
+const LONGEST_VALUE: i32 = 1 << 20;
+/// How long a lock of the store's own program is awaited.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// A store that changes while it is read is read again so often.
+const TRIES: usize = 3;
+
+/// Why a store is not read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ForeignStoreError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("it changes while it is read")]
+    Changing,
+}
+
+type Result<T> = std::result::Result<T, ForeignStoreError>;
+
+/// A SQLite file of another program.
+#[derive(Debug, Clone)]
+pub struct ForeignStore {
+    file: PathBuf,
+}
+
+/// What lies beside a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Closed,
+    Live,
+    Crashed,
+}
+
+impl ForeignStore {
+    /// That of this path. Opens nothing yet.
+    pub fn new(file: &Path) -> Self {
+        Self { file: file.to_path_buf() }
+    }
+
+    /// Reads from the store; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is no regular file, is too large, is no sound database, or changes all the time.
+    pub fn read<T>(&self, query: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<Option<T>> {
+        for _ in 0..TRIES {
+            let before = match self.stamps() {
+                Ok(before) => before,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error.into()),
+            };
+            let (mut connection, copy) = match standing(&before) {
+                Standing::Closed => (open_unchanging(&self.file)?, None),
+                Standing::Live => (open_live(&self.file)?, None),
+                Standing::Crashed => {
+                    let copy = self.copy()?;
+                    (open_copy(&copy.path().join("store"))?, Some(copy))
+                }
+            };
+            let found = bounded(&mut connection).and_then(|()| query(&connection));
+            drop(connection);
+            drop(copy);
+            // What a live store holds is consistent by its locks.
+            if standing(&before) == Standing::Live || self.stamps().ok() == Some(before) {
+                return Ok(Some(found?));
+            }
+        }
+        Err(ForeignStoreError::Changing)
+    }
+
+    /// The stamps of the file and of what lies beside it.
+    fn stamps(&self) -> io::Result<[Option<Stamp>; 4]> {
+        let meta = open_regular(&self.file)?.metadata()?;
+        if meta.len() > LARGEST {
+            return Err(too_large());
+        }
+        let [wal, shm, journal] = ["-wal", "-shm", "-journal"].map(|suffix| stamp(&beside(&self.file, suffix)));
+        Ok([Some(Stamp::of(&meta)), wal?, shm?, journal?])
+    }
+
+    /// The file and its log or journal in a folder that goes with the value.
+    fn copy(&self) -> io::Result<TempDir> {
+        let folder = tempfile::Builder::new().prefix("offshoot-store-").tempdir()?;
+        for suffix in ["", "-wal", "-journal"] {
+            let target = folder.path().join(format!("store{suffix}"));
+            match open_regular(&beside(&self.file, suffix)) {
+                Ok(source) => copy_bounded(source, &target)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !suffix.is_empty() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(folder)
+    }
+}
+
+fn standing([_, wal, shm, journal]: &[Option<Stamp>; 4]) -> Standing {
+    match (wal, shm, journal) {
+        (None, _, None) => Standing::Closed,
+        (Some(_), Some(_), None) => Standing::Live,
+        (Some(_), None, None) | (_, _, Some(_)) => Standing::Crashed,
+    }
+}
+
+fn copy_bounded(source: File, target: &Path) -> io::Result<()> {
+    let mut target = create_regular(target)?;
+    let copied = io::copy(&mut source.take(LARGEST + 1), &mut target)?;
+    if copied > LARGEST { Err(too_large()) } else { Ok(()) }
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20))
+}
+
+/// `None` if there is no file, or one of another kind, or an empty one.
+fn stamp(file: &Path) -> io::Result<Option<Stamp>> {
+    match fs::symlink_metadata(file) {
+        Ok(meta) if !meta.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "what lies beside it is no regular file"))
+        }
+        Ok(meta) if meta.len() == 0 => Ok(None),
+        Ok(meta) => Ok(Some(Stamp::of(&meta))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn open_unchanging(file: &Path) -> rusqlite::Result<Connection> {
+    open(&uri(file, "?mode=ro&immutable=1"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+fn open_live(file: &Path) -> rusqlite::Result<Connection> {
+    open(&uri(file, "?mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// The copy is ours: SQLite may restore it.
+fn open_copy(file: &Path) -> rusqlite::Result<Connection> {
+    open(&uri(file, "?mode=rw"), OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+fn open(uri: &str, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection =
+        Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// A store may come from anybody: its views, triggers and values cannot run code or take for ever.
+fn bounded(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    let mut steps = 0;
+    connection.progress_handler(
+        10_000,
+        Some(move || {
+            steps += 1;
+            steps > MOST_STEPS
+        }),
+    )?;
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// The URI of a file, of which no byte is taken for anything but its name.
+fn uri(file: &Path, options: &str) -> String {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+    let bytes = whole.as_os_str().as_bytes().iter();
+    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+            name + char::from(*byte).encode_utf8(&mut [0])
+        }
+        other => name + &format!("%{other:02x}"),
+    });
+    name + options
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(suffix);
+    PathBuf::from(beside)
+}
