@@ -11,6 +11,8 @@ import { hookApi, toolFactory } from "./hooks.mjs";
 import { Instance } from "./instance.mjs";
 import { entryFiles, factoryOf, problem } from "./loader.mjs";
 import { keybindings } from "./keybindings.mjs";
+import { isForOmp, ompApi, ompToolFactory } from "./omp.mjs";
+import { readText } from "./read.mjs";
 import { forgetModules } from "./modules.mjs";
 import { moduleSource, newGeneration, preparePi } from "./resolve.mjs";
 import { forgetRenderings } from "./renderings.mjs";
@@ -113,6 +115,10 @@ export class Load {
     for (const file of entryFiles(instance.path)) {
       const factory = await factoryOf(file);
       await preparePi(this.init.theme?.name);
+      if (isForOmp(readText(file))) {
+        await (instance.kind === "tool" ? ompToolFactory(factory, instance, api) : factory(ompApi(api)));
+        continue;
+      }
       if (instance.kind === "tool") await toolFactory(factory, instance, api);
       else await factory(instance.kind === "hook" ? hookApi(api, instance) : api);
     }

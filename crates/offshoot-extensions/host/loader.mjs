@@ -9,7 +9,8 @@ import { readManifest } from "./read.mjs";
 export function entryFiles(at) {
   if (!fs.statSync(at).isDirectory()) return [at];
   const manifest = path.join(at, "package.json");
-  const named = fs.existsSync(manifest) ? readManifest(manifest).pi?.extensions : undefined;
+  const { pi, omp } = fs.existsSync(manifest) ? readManifest(manifest) : {};
+  const named = pi?.extensions ?? omp?.extensions;
   const files = Array.isArray(named) ? named.map((name) => path.resolve(at, name)) : ["index.ts", "index.js", "index.mjs"].map((name) => path.join(at, name));
   const found = files.filter((file) => fs.existsSync(file)).slice(0, Array.isArray(named) ? undefined : 1);
   if (!found.length) throw new Error(`${at} has no index.ts and no package.json that names extensions`);

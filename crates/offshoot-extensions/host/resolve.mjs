@@ -11,6 +11,8 @@ import { asModule } from "./transform.mjs";
 
 const SHIPPED = new URL("./modules/", import.meta.url);
 const SCOPES = /^@(earendil-works|mariozechner)\/(pi-coding-agent|pi-agent-core|pi-tui|pi-ai)(\/.+)?$/;
+/** oh-my-pi's own packages need its own runtime: what they export is offshoot's, or a stub. */
+const OMP = /^@oh-my-pi\/(pi-coding-agent|pi-agent-core|pi-tui|pi-ai|pi-utils)(\/.+)?$/;
 const TYPEBOX = /^(@sinclair\/)?typebox(\/(compile|value|type|system|error))?$/;
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = /\.[cm]?tsx?$/;
@@ -91,8 +93,16 @@ export function moduleSource() {
   return state.piRoot === undefined ? null : state.piRoot ? "pi" : "offshoot";
 }
 
+/** The file of a module that stands for one of oh-my-pi's. */
+function ompModule(specifier) {
+  const [, name, rest] = OMP.exec(specifier);
+  const own = rest === "/chalk" ? "chalk.mjs" : name === "pi-utils" ? "pi-utils.mjs" : name === "pi-ai" ? "omp-ai.mjs" : `${name}.mjs?complete`;
+  return new URL(own, SHIPPED).href;
+}
+
 /** The file of a module of pi's, or of typebox. */
 function piModule(specifier) {
+  if (OMP.test(specifier)) return ompModule(specifier);
   const scoped = SCOPES.exec(specifier);
   const name = scoped ? `@earendil-works/${scoped[2]}` : "typebox";
   const rest = scoped ? scoped[3] ?? "" : specifier.replace(/^(@sinclair\/)?typebox/, "");
@@ -166,8 +176,8 @@ function fresh(url) {
   return belongs(file) ? `${pathToFileURL(file).href}?generation=${state.version}` : url;
 }
 
-/** Whether a module is pi's, or typebox. */
-export const isOfPi = (specifier) => SCOPES.test(specifier) || TYPEBOX.test(specifier);
+/** Whether a module is pi's or oh-my-pi's, or typebox. */
+export const isOfPi = (specifier) => SCOPES.test(specifier) || OMP.test(specifier) || TYPEBOX.test(specifier);
 
 /** The file of a relative import, where there is one. */
 export function relativeFile(specifier, parentURL) {

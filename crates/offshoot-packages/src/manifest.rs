@@ -18,7 +18,7 @@ pub(crate) struct Manifest {
     pub(crate) version: Option<String>,
     /// The file that an import of the package loads.
     pub(crate) main: Option<String>,
-    /// The member `pi`: a package that has it brings only what it lists.
+    /// The member `pi`, else oh-my-pi's `omp`: a package that has it brings only what it lists.
     pub(crate) listed: Option<Listed>,
     /// The scripts that npm would run at an installation: name and command.
     pub(crate) scripts: Vec<(String, String)>,
@@ -60,7 +60,7 @@ impl Manifest {
             name: text("name"),
             version: text("version"),
             main: text("main"),
-            listed: object("pi").map(listed),
+            listed: object("pi").or_else(|| object("omp")).map(listed),
             scripts: scripts.collect(),
             dependencies: object("dependencies").cloned().unwrap_or_default(),
         })
