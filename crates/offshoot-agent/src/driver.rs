@@ -22,6 +22,7 @@ mod files;
 mod tools;
 mod shell;
 mod extensions;
+mod stream_rules;
 mod requests;
 mod reviews;
 mod boundaries;
@@ -217,6 +218,7 @@ pub(crate) struct Driver {
     /// The answer of which a half is due to be kept.
     half_due: Option<Ticket>,
     files: DriverFiles,
+    rule_watch: stream_rules::RuleWatch,
 }
 
 impl Driver {
@@ -280,6 +282,7 @@ impl Driver {
             review: None,
             half_due: None,
             files: DriverFiles::default(),
+            rule_watch: stream_rules::RuleWatch::default(),
         };
         driver.configure();
         (driver, own)
@@ -395,14 +398,15 @@ impl Driver {
             self.call_begun(*ticket, name);
         }
         let grown = match &input {
-            TurnInput::Delta { ticket, .. } => Some(*ticket),
+            TurnInput::Delta { ticket, delta } => Some((*ticket, stream_rules::grown_part(delta))),
             _ => None,
         };
         for effect in step(&mut self.state, input) {
             self.execute(effect);
         }
-        if let Some(ticket) = grown {
+        if let Some((ticket, part)) = grown {
             self.keep_half_soon(ticket);
+            self.watch(ticket, part);
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Built {
     pub(crate) trail: PictureTrail,
     /// The entry of each message, empty if it has none; nothing if the messages are not those of the session.
     pub(crate) owners: Vec<String>,
+    /// The rules that the branch has had, if somebody looked.
+    pub(crate) injected_rules: Vec<String>,
 }
 
 /// Builds the request for the session's leaf.
@@ -81,7 +83,23 @@ pub fn build(session: &Session, frame: Frame) -> Result<Built, AgentError> {
     let trail = picture_trail(session, &frame.model.api, (&messages, &owners))?;
     let request = frame.into_request(session, messages);
     let tokens = scale.finish().total(overhead_tokens(&request.system, &request.tools));
-    Ok(Built { request, tokens, diagnostics, trail, owners })
+    Ok(Built { request, tokens, diagnostics, trail, owners, injected_rules: Vec::new() })
+}
+
+/// The rules that the branch has had.
+///
+/// # Errors
+/// The session cannot be read.
+pub(crate) fn injected_rules(session: &Session) -> Result<Vec<String>, AgentError> {
+    let tree = session.tree();
+    let mut rules = Vec::new();
+    let path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+    for ix in path.filter(|ix| tree.node(*ix).kind() == Kind::TtsrInjection) {
+        let entry = session.entry(ix)?;
+        let names = entry.get("injectedRules").map(Json::items).into_iter().flatten();
+        rules.extend(names.filter_map(|name| Some(name.as_str()?.into_owned())));
+    }
+    Ok(rules)
 }
 
 /// The messages of the context as JSON, before they are converted for a model. Stored system prompts are not among them.
@@ -117,7 +135,14 @@ pub fn build_from(session: &Session, frame: Frame, messages: Vec<String>) -> Res
     check(&converted, |_| OF_EXTENSION.to_owned())?;
     let request = frame.into_request(session, converted);
     let tokens = sum + overhead_tokens(&request.system, &request.tools);
-    Ok(Built { request, tokens, diagnostics, trail: PictureTrail::default(), owners: Vec::new() })
+    Ok(Built {
+        request,
+        tokens,
+        diagnostics,
+        trail: PictureTrail::default(),
+        owners: Vec::new(),
+        injected_rules: Vec::new(),
+    })
 }
 
 /// `owners` gets the entry of each message.

@@ -9,6 +9,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
+use super::stream_rules::RuleWatch;
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
 use crate::extensions::{Question, RequestContext, RunAdditions};
@@ -107,6 +108,7 @@ impl Driver {
         let Frame { model, thinking, system, tools, .. } = self.frame();
         let extensions = self.setup.extensions.clone();
         let pictures = self.pictures.clone();
+        let watches = self.has_stream_rules();
         self.spawn(ticket, async move {
             let changed = match (messages, extensions) {
                 (Some(messages), Some(extensions)) => {
@@ -123,10 +125,12 @@ impl Driver {
             let built = handle.ask(move |owned| {
                 let KeyedModel { model, key } = access?;
                 let frame = Frame { model, thinking, system, tools, key };
-                match messages {
+                let built = match messages {
                     Some(messages) => request::build_from(owned.session(), frame, messages),
                     None => request::build(owned.session(), frame),
-                }
+                }?;
+                let injected_rules = if watches { request::injected_rules(owned.session())? } else { Vec::new() };
+                Ok(Built { injected_rules, ..built })
             });
             let built = match built.await.and_then(|built| built) {
                 Ok(built) if has_pictures(&built.request) => fitted(pictures, built).await,
@@ -143,7 +147,8 @@ impl Driver {
             Ok(fitted)
         });
         match allowed {
-            Ok(FittedRequest { built: Built { request, tokens, owners, .. }, pictures }) => {
+            Ok(FittedRequest { built: Built { request, tokens, owners, injected_rules, .. }, pictures }) => {
+                self.rule_watch = RuleWatch::over(injected_rules);
                 if self.state.is_building(ticket) {
                     self.keep_choice(pictures);
                 }

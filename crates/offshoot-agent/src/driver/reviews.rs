@@ -121,7 +121,7 @@ impl Driver {
 fn message(record: &Record) -> Option<Message> {
     match record {
         Record::Message(message) => Some(message.clone()),
-        Record::Bash(_) => None,
+        Record::Bash(_) | Record::Rules(_) => None,
     }
 }
 

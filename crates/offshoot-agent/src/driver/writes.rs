@@ -94,6 +94,11 @@ pub(super) fn told_of_system(message: RawJson) -> [Event; 2] {
 fn compose(record: &Record) -> Result<NewEntry, AgentError> {
     match record {
         Record::Message(message) => request::to_entry(message),
+        Record::Rules(names) => {
+            let names = serde_json::Value::from(names.clone()).to_string();
+            let names = Json::parse(&names).map_err(|error| format!("could not write the names of rules: {error}"))?;
+            Ok(NewEntry::ttsr_injection(names)?)
+        }
         Record::Bash(result) => {
             let json = result.to_json();
             let json = Json::parse(&json).map_err(|error| format!("could not write a command: {error}"))?;

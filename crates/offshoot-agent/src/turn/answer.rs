@@ -6,7 +6,7 @@ use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason};
 use offshoot_protocol::{Event, NoticeCode, Update};
 use offshoot_session::clock::Millis;
 
-use super::effect::{Effect, Record};
+use super::effect::{Effect, Record, RuleInjection};
 use super::ending::close_turn;
 use super::state::{AfterTurn, Partial, Phase, Recording, TurnState};
 use super::transition::cancel;
@@ -28,6 +28,23 @@ pub(super) fn streamed(state: &mut TurnState, mut partial: Partial, delta: Delta
 pub(super) fn stopped(state: &mut TurnState, partial: &Partial, at: Millis, out: &mut Vec<Effect>) {
     cancel(state, out);
     record(state, partial, partial.aborted(at), None, out);
+}
+
+/// Rules stop a streaming answer: the part received so far is kept, which the model does not see again, and the rules follow.
+pub(super) fn ruled(
+    state: &mut TurnState,
+    partial: &Partial,
+    injection: RuleInjection,
+    at: Millis,
+    out: &mut Vec<Effect>,
+) {
+    cancel(state, out);
+    let kind = if injection.rules.len() == 1 { "rule" } else { "rules" };
+    let why = format!("TTSR matched {kind}: {}", injection.rules.join(", "));
+    record(state, partial, partial.ruled(why, at), None, out);
+    if let Phase::Recording(answer) = &mut state.phase {
+        answer.ruled = Some(injection);
+    }
 }
 
 /// The stream broke off: what came is kept, and the request may be sent again.
@@ -60,11 +77,11 @@ fn record(
     let then = vec![Event::MessageEnd { message: whole.clone() }];
     let records = vec![Record::Message(whole)];
     out.push(Effect::Append { run: state.run, records, then, ticket: Some(state.ticket) });
-    state.phase = Phase::Recording(Recording { message, failure, aborted: None });
+    state.phase = Phase::Recording(Recording { message, failure, aborted: None, ruled: None });
 }
 
 pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<Effect>) {
-    let Recording { message, failure, aborted } = answer;
+    let Recording { message, failure, aborted, ruled } = answer;
     state.messages.push(Message::Assistant(message.clone()));
     if message.stop_reason == StopReason::Error {
         return failed(state, message, failure, aborted.is_some(), out);
@@ -74,7 +91,8 @@ pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<E
         out.push(Effect::Emit(Event::AutoRetryEnd { success, attempt, final_error: None }));
     }
     if message.stop_reason == StopReason::Aborted {
-        return close_turn(state, (message, Vec::new()), AfterTurn::Aborted, out);
+        let after = ruled.filter(|_| aborted.is_none()).map_or(AfterTurn::Aborted, AfterTurn::Ruled);
+        return close_turn(state, (message, Vec::new()), after, out);
     }
     state.squeezed = false;
     let calls = work::calls(&message);

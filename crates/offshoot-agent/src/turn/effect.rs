@@ -31,6 +31,17 @@ pub struct Call {
 pub enum Record {
     Message(Message),
     Bash(Arc<BashResult>),
+    /// The names of rules that the branch has had.
+    Rules(Vec<String>),
+}
+
+/// What the model gets when its answer was stopped by rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleInjection {
+    /// The rules in words.
+    pub message: Message,
+    /// Their names.
+    pub rules: Vec<String>,
 }
 
 impl Record {
@@ -138,6 +149,8 @@ pub enum TurnInput {
     BuildFailed { ticket: Ticket, error: AgentError },
     /// The answer streams.
     Delta { ticket: Ticket, delta: Delta },
+    /// What the model writes fits rules.
+    RuleFits { ticket: Ticket, injection: Box<RuleInjection>, at: Millis },
     /// The append with this ticket is in the file.
     Recorded { ticket: Ticket },
     /// The turn's end was recorded; `continues` if extensions ask for another turn.

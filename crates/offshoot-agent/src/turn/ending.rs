@@ -6,9 +6,9 @@ use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
 use offshoot_protocol::{AgentError, Event, NoticeCode, Reason, Settled};
 use offshoot_session::clock::{Millis, Zone, took};
 
-use super::effect::{Effect, Job};
+use super::effect::{Effect, Job, Record, RuleInjection};
 use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};
-use super::transition::{end_run, next_turn, no_room, refused, settle, side_job};
+use super::transition::{end_run, next_turn, no_room, refused, request, settle, side_job, started_and_ended};
 use crate::provider::Failure;
 
 /// Ends a turn. What follows waits for extensions, if they may add to it.
@@ -34,6 +34,7 @@ pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool
             end_run(state, false, out);
             settle(state, Settled::Aborted, out);
         }
+        AfterTurn::Ruled(injection) => answer_again(state, injection, out),
         AfterTurn::Worked { ends_run: true } if !continues => {
             end_run(state, false, out);
             settle(state, Settled::Done, out);
@@ -45,6 +46,16 @@ pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool
             after_failure(state, (said, at), failure.filter(|_| !is_aborted), is_aborted, out);
         }
     }
+}
+
+/// Asks again with the rules that have stopped the answer.
+fn answer_again(state: &mut TurnState, RuleInjection { message, rules }: RuleInjection, out: &mut Vec<Effect>) {
+    out.push(Effect::Emit(Event::TurnStart));
+    state.messages.push(message.clone());
+    let then = started_and_ended(&message).into();
+    let records = vec![Record::Message(message), Record::Rules(rules)];
+    out.push(Effect::Append { run: state.run, records, then, ticket: None });
+    request(state, out);
 }
 
 fn after_answer(state: &mut TurnState, answered: &AfterTurn, out: &mut Vec<Effect>) {

@@ -15,7 +15,9 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RunNumber, Ticket, Trying, TurnInput};
-pub(crate) use state::next_try;
+pub use effect::{
+    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RuleInjection, RunNumber, Ticket, Trying, TurnInput,
+};
 pub use state::{NextTry, TurnConfig, TurnState};
+pub(crate) use state::{WrittenPart, next_try};
 pub use step::step;

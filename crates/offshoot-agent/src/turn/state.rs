@@ -8,7 +8,7 @@ use offshoot_protocol::{AgentError, QueueMode, Retry, Settled, Window};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
-use super::effect::{Call, Job, JobResult, Record, RunNumber, Ticket};
+use super::effect::{Call, Job, JobResult, Record, RuleInjection, RunNumber, Ticket};
 use super::room::Room;
 use crate::call_arguments;
 use crate::provider::{Delta, Failure};
@@ -136,6 +136,8 @@ pub(super) struct Recording {
     pub(super) message: Arc<AssistantMessage>,
     pub(super) failure: Option<Failure>,
     pub(super) aborted: Option<Millis>,
+    /// It was stopped by rules, which follow.
+    pub(super) ruled: Option<RuleInjection>,
 }
 
 impl Recording {
@@ -162,6 +164,8 @@ pub(super) enum AfterTurn {
         /// When it failed.
         at: Millis,
     },
+    /// An answer that rules have stopped.
+    Ruled(RuleInjection),
     /// The results of calls; whether every call ends the run.
     Worked {
         ends_run: bool,
@@ -310,6 +314,21 @@ impl TurnState {
         Some(half).filter(|half| self.ticket == ticket && !half.content.is_empty())
     }
 
+    /// The part of this number of the streaming answer, as far as it is written.
+    pub(crate) fn written(&self, ticket: Ticket, index: usize) -> Option<WrittenPart> {
+        let Phase::Streaming(partial) = &self.phase else { return None };
+        let block = partial.block(index).filter(|_| self.ticket == ticket)?;
+        Some(match block {
+            Block::Text { text, .. } => WrittenPart::Text(text.clone()),
+            Block::Thinking { thinking, .. } => WrittenPart::Thinking(thinking.clone()),
+            Block::Image { .. } => return None,
+            Block::ToolCall { name, arguments, .. } => {
+                let text = partial.arguments.get(&index).cloned();
+                WrittenPart::Call { tool: name.clone(), arguments: text.unwrap_or_else(|| arguments.to_string()) }
+            }
+        })
+    }
+
     /// Whether the request of this ticket is being built.
     pub(crate) fn is_building(&self, ticket: Ticket) -> bool {
         self.ticket == ticket && matches!(self.phase, Phase::Building)
@@ -362,6 +381,18 @@ fn users_text(message: &Message) -> Option<String> {
         Message::User(user) => Some(user.text()),
         Message::Assistant(_) | Message::ToolResult(_) | Message::Custom(_) => None,
     }
+}
+
+/// A part of an answer as far as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WrittenPart {
+    Text(String),
+    Thinking(String),
+    /// The arguments as the model writes them.
+    Call {
+        tool: String,
+        arguments: String,
+    },
 }
 
 /// The part of an answer received so far.
@@ -427,6 +458,11 @@ impl Partial {
     /// The part of a stopped answer to keep.
     pub(super) fn aborted(&self, at: Millis) -> AssistantMessage {
         self.ended(StopReason::Aborted, "Stopped by the user".to_owned(), at)
+    }
+
+    /// The part of an answer to keep that rules have stopped.
+    pub(super) fn ruled(&self, why: String, at: Millis) -> AssistantMessage {
+        self.ended(StopReason::Aborted, why, at)
     }
 
     /// The part of an answer to keep whose stream broke off.

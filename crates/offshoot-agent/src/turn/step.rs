@@ -76,6 +76,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         | TurnInput::Built { ticket, .. }
         | TurnInput::BuildFailed { ticket, .. }
         | TurnInput::Delta { ticket, .. }
+        | TurnInput::RuleFits { ticket, .. }
         | TurnInput::StreamBroke { ticket, .. }
         | TurnInput::Recorded { ticket }
         | TurnInput::Partial { ticket, .. }
@@ -120,6 +121,9 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
         (Phase::Streaming(partial), TurnInput::StreamBroke { why, at, .. }) => {
             answer::broke(state, &partial, why, at, out);
         }
+        (Phase::Streaming(partial), TurnInput::RuleFits { injection, at, .. }) => {
+            answer::ruled(state, &partial, *injection, at, out);
+        }
         (Phase::Recording(answer), TurnInput::Recorded { .. }) => answer::recorded(state, answer, out),
         (Phase::Working(work), TurnInput::Partial { call, outcome, .. }) => {
             work::shown(state, work, call, outcome, out);
@@ -156,6 +160,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             | TurnInput::Built { .. }
             | TurnInput::BuildFailed { .. }
             | TurnInput::Delta { .. }
+            | TurnInput::RuleFits { .. }
             | TurnInput::StreamBroke { .. }
             | TurnInput::Recorded { .. }
             | TurnInput::WriteFailed { .. }
@@ -302,7 +307,7 @@ fn is_of_conversation(state: &TurnState, records: &[Record]) -> bool {
     let is_said = |record: &Record| match record {
         Record::Message(message @ (Message::User(_) | Message::Custom(_))) => state.messages.contains(message),
         Record::Message(Message::Assistant(_) | Message::ToolResult(_)) => true,
-        Record::Bash(_) => false,
+        Record::Bash(_) | Record::Rules(_) => false,
     };
     records.is_empty() || records.iter().any(is_said)
 }
@@ -318,7 +323,7 @@ fn take_back(state: &mut TurnState, records: Vec<Record>, is_under_way: bool, ou
                 said.push(message);
             }
             Record::Message(Message::Custom(_)) | Record::Bash(_) => waiting.push(record),
-            Record::Message(Message::Assistant(_) | Message::ToolResult(_)) => {}
+            Record::Message(Message::Assistant(_) | Message::ToolResult(_)) | Record::Rules(_) => {}
         }
     }
     let is_anything = !(said.is_empty() && waiting.is_empty());

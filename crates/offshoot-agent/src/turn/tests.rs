@@ -291,6 +291,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Append { records, then, .. } => {
             let record = |record: &Record| match record {
                 Record::Message(said) => message(said),
+                Record::Rules(names) => format!("rules {}", names.join(", ")),
                 Record::Bash(result) => format!("bash {}", result.command),
             };
             let records: Vec<_> = records.iter().map(record).collect();

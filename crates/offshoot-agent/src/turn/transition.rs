@@ -174,7 +174,7 @@ pub(super) fn flush_waiting(state: &mut TurnState, out: &mut Vec<Effect>) {
         let records = std::mem::take(&mut state.waiting);
         let events = |record: &Record| match record {
             Record::Message(message) => started_and_ended(message).into(),
-            Record::Bash(_) => Vec::new(),
+            Record::Bash(_) | Record::Rules(_) => Vec::new(),
         };
         let then = records.iter().flat_map(events).collect();
         out.push(Effect::Append { run: state.run, records, then, ticket: None });

@@ -182,3 +182,35 @@ fn a_damaged_file_of_models_is_reported_with_its_line() {
     }
     talk.no_problems();
 }
+
+/// A rule with a condition stops the answer that runs into it, once on each branch, and also after the session is opened again.
+#[test]
+fn a_rule_stops_the_answer_that_runs_into_it() {
+    let replies =
+        ["I use the forbidden  word.", "Better.", "The forbidden word again.", "Sure.", "Fine."].map(Reply::text);
+    let (talk, omp) = with_omp(replies);
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    put(&omp.join("rules/nofoo.md"), "---\ncondition: \"forbidden\\\\s+word\"\n---\nNever say it.");
+    put(&omp.join("rules/bad.md"), "---\ncondition: \"(\"\n---\nNever.");
+    let said = talk.run(&["-p", "go"]);
+    assert!(said.contains("Better.") && said.contains("rules/bad.md: the condition `(` is not used"), "{said}");
+    let request = talk.server.seen().pop().unwrap().body;
+    for part in ["system-interrupt", r#"rule=\"nofoo\" path=\"~/.omp/agent/rules/nofoo.md\""#, "Never say it."] {
+        assert!(request.contains(part), "{part}: {request}");
+    }
+    assert!(!request.contains("I use the forbidden"), "the model does not see what it wrote: {request}");
+    let file = talk.files().pop().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    for part in [
+        r#""stopReason":"aborted""#,
+        "TTSR matched rule: nofoo",
+        r#""customType":"ttsr-injection""#,
+        r#""type":"ttsr_injection""#,
+        r#""injectedRules":["nofoo"]"#,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(talk.run(&["-c", "-p", "again"]).contains("The forbidden word again."), "once on a branch");
+    assert_eq!(talk.server.seen().len(), 3);
+    talk.no_problems();
+}
