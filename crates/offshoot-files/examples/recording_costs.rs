@@ -1,4 +1,4 @@
-//! What recording costs, in one run: `cargo run --release -p offshoot-files --example figures [FILES]`.
+//! What recording costs, in one run: `cargo run --release -p offshoot-files --example recording_costs [FILES]`.
 //!
 //! A look at all files of a folder beside `git status`, a command in a folder of 10,000 files, an `edit`, and the store after 500 turns.
 #![allow(
