@@ -7,7 +7,8 @@ pub struct FileLimits {
     pub file: u64,
     /// The largest store, in bytes.
     pub store: u64,
-    /// The most files that a scan looks at.
+    /// The most files that a scan looks at. The first one copies all of them, also those that git has: of 20,000 that takes
+    /// two to four seconds, for which the first command waits.
     pub files: usize,
     /// The most bytes that one scan reads.
     pub baseline: u64,
@@ -17,6 +18,6 @@ pub struct FileLimits {
 
 impl Default for FileLimits {
     fn default() -> Self {
-        Self { file: 10 << 20, store: 2 << 30, files: 100_000, baseline: 1 << 30, changes: 1000 }
+        Self { file: 10 << 20, store: 2 << 30, files: 20_000, baseline: 256 << 20, changes: 1000 }
     }
 }
