@@ -14,7 +14,7 @@ use crate::error::FilesResult;
 use crate::record_log::{ClaimedChange, LogLine};
 use crate::rel_path::RelPath;
 use crate::route::fold;
-use crate::scan::{Scanner, Snapshot};
+use crate::scan::{KeyCheck, Scanner, Snapshot};
 use crate::seen_file::{read_seen, write_seen};
 use crate::state::FileState;
 use crate::store::StoreSize;
@@ -32,6 +32,7 @@ pub struct Recorder {
     never: Vec<PathBuf>,
     /// The folder of the session's file.
     sessions: Option<PathBuf>,
+    keys: KeyCheck,
     state: Mutex<RecorderState>,
 }
 
@@ -89,13 +90,27 @@ impl Recorder {
     #[must_use]
     pub fn new(workspace: Workspace, session: &str, clock: Arc<dyn Clock + Sync>, never: &[PathBuf]) -> Self {
         let never = never.iter().map(|folder| real_path_or_same(folder)).collect();
-        Self { workspace, session: session.to_owned(), clock, never, sessions: None, state: Mutex::default() }
+        Self {
+            workspace,
+            session: session.to_owned(),
+            clock,
+            never,
+            sessions: None,
+            keys: KeyCheck::default(),
+            state: Mutex::default(),
+        }
     }
 
     /// The same for a session in this file. Files of sessions in its folder are never touched.
     #[must_use]
     pub fn in_file(self, session: &Path) -> Self {
         Self { sessions: session.parent().map(real_path_or_same), ..self }
+    }
+
+    /// The same. Files with a content of which this is true are not covered: it has a key in it.
+    #[must_use]
+    pub fn without_keys(self, has_key: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        Self { keys: KeyCheck(Arc::new(has_key)), ..self }
     }
 
     /// The workspace.
@@ -116,7 +131,7 @@ impl Recorder {
 
     fn scanner(&self) -> Scanner<'_> {
         let Workspace { folder, store, limits, .. } = &self.workspace;
-        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref() }
+        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref(), keys: &self.keys }
     }
 
     /// Begins a batch.

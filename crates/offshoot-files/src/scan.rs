@@ -73,6 +73,22 @@ impl Snapshot {
     }
 }
 
+/// Says of a content whether it has a key in it.
+#[derive(Clone)]
+pub(crate) struct KeyCheck(pub(crate) Arc<dyn Fn(&[u8]) -> bool + Send + Sync>);
+
+impl Default for KeyCheck {
+    fn default() -> Self {
+        Self(Arc::new(|_| false))
+    }
+}
+
+impl std::fmt::Debug for KeyCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyCheck")
+    }
+}
+
 /// What a scan works with.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
@@ -83,6 +99,8 @@ pub(crate) struct Scanner<'a> {
     pub(crate) never: &'a [PathBuf],
     /// The folder of the session's file: no file of a session is touched.
     pub(crate) sessions: Option<&'a Path>,
+    /// A content that has a key is not stored.
+    pub(crate) keys: &'a KeyCheck,
 }
 
 /// A file that was met on the way.
@@ -151,6 +169,9 @@ impl Scanner<'_> {
         }
         let found = self.folder.read(path).map_err(io_error("read", &whole))?;
         if let Some(bytes) = &found.bytes {
+            if (self.keys.0)(bytes) {
+                return Ok(Some(FileState::not_covered(KEYS)));
+            }
             self.store.put(bytes)?;
         }
         Ok(Some(found.state).filter(|state| *state != FileState::Absent))

@@ -136,7 +136,9 @@ impl Driver {
                 return None;
             }
         };
-        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), &files.never);
+        let keys = self.redactor.keys();
+        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), &files.never)
+            .without_keys(move |bytes| keys.masked(&String::from_utf8_lossy(bytes)).is_some());
         let recorder = Arc::new(match tool_context.session_file() {
             Some(file) => recorder.in_file(file),
             None => recorder,

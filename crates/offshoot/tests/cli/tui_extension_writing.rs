@@ -57,7 +57,7 @@ fn an_editor_of_an_extension_is_the_editor() {
     terminal.until("a letter less", |screen| screen.contains("\nwhat is it\n")).send("i?\r");
     terminal.until_text("Forty-two.").until_idle().until_text(" INSERT");
     // offshoot's own completion and commands.
-    terminal.send("/fil");
+    terminal.send("/fill");
     terminal.until_text("→ fill").send("\t\r");
     terminal.until_text("read <one two>").until("the text", |screen| screen.contains("\none two\n"));
     terminal.send("\x15/nosuch\r");
