@@ -155,7 +155,7 @@ impl Environment {
         let omp = omp.filter(|path| !is_of_pi(path) || OF_OMP.iter().any(|name| path.join(name).exists()));
         let omp = omp.map(|path| PeerFolder { peer: Peer::Omp, path });
         let peers = pi.into_iter().chain(omp).collect();
-        let omp = omp_root(env, profile, home.as_deref(), temp);
+        let omp = omp_root(env, profile.as_deref(), home.as_deref(), temp);
         let others: Vec<Root> = pi_root(env, home.as_deref()).into_iter().chain(omp).collect();
         let roots: Vec<&Root> = own.iter().chain(&others).collect();
         let named_by = roots.iter().map(|root| named_by(env, root)).collect();
@@ -275,8 +275,7 @@ fn of_profile(profile: Option<&str>) -> PathBuf {
 }
 
 /// oh-my-pi's root. Unless a variable names the folder, that under `XDG_DATA_HOME` is used if it exists.
-fn omp_root(env: Env<'_>, profile: Option<String>, home: Option<&Path>, temp: &Path) -> Option<Root> {
-    let profile = profile.as_deref();
+fn omp_root(env: Env<'_>, profile: Option<&str>, home: Option<&Path>, temp: &Path) -> Option<Root> {
     let is_named = profile.is_none() && env("PI_CODING_AGENT_DIR").is_some();
     let data = env("XDG_DATA_HOME").map(|data| Path::new(&data).join("omp").join(of_profile(profile)));
     let data = data.filter(|data| !is_named && data.is_dir());

@@ -73,9 +73,12 @@ impl Snapshot {
     }
 }
 
+/// Whether a content has a key in it.
+type HasKey = dyn Fn(&[u8]) -> bool + Send + Sync;
+
 /// Says of a content whether it has a key in it.
 #[derive(Clone)]
-pub(crate) struct KeyCheck(pub(crate) Arc<dyn Fn(&[u8]) -> bool + Send + Sync>);
+pub(crate) struct KeyCheck(pub(crate) Arc<HasKey>);
 
 impl Default for KeyCheck {
     fn default() -> Self {

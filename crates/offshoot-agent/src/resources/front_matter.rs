@@ -197,7 +197,7 @@ mod tests {
         );
         let other = |name: &str| (name.to_owned(), Field::Other);
         let list =
-            |name: &str, of: &[&str]| (name.to_owned(), Field::List(of.iter().map(|text| text.to_string()).collect()));
+            |name: &str, of: &[&str]| (name.to_owned(), Field::List(of.iter().map(ToString::to_string).collect()));
         let expected = [
             text("a", "yes"),
             ("b".to_owned(), Field::Flag(true)),

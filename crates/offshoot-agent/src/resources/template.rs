@@ -145,12 +145,11 @@ fn closed(text: &str, sign: char) -> Option<(String, &str)> {
     None
 }
 
+/// The value of a placeholder, given what follows its sign, and what stands behind it.
+type Placeholder = for<'a> fn(&'a str, &[String]) -> Option<(String, &'a str)>;
+
 /// Replaces placeholders, once: what comes from arguments and defaults is not looked at again.
-fn substitute(
-    body: &str,
-    arguments: &[String],
-    placeholder: for<'a> fn(&'a str, &[String]) -> Option<(String, &'a str)>,
-) -> String {
+fn substitute(body: &str, arguments: &[String], placeholder: Placeholder) -> String {
     let mut out = String::with_capacity(body.len());
     let mut rest = body;
     while let Some(at) = rest.find('$') {
