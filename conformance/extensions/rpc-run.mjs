@@ -45,6 +45,8 @@ function entry({ type, customType, message, content, data, details, display, lab
   const text = (value) => (typeof value === "string" ? value : value?.map((part) => part.text ?? `(${part.type}${part.name ? ` ${part.name} ${JSON.stringify(part.arguments)}` : ""})`).join(""));
   if (type === "message") return message.role === "system" ? undefined : { role: message.role, text: own(text(message.content)) ?? message.command, ...(message.role === "toolResult" ? { isError: message.isError, details: BUILT_IN.has(message.toolName) ? null : (message.details ?? null) } : {}), ...(message.output === undefined ? {} : { output: message.output }) };
   if (type === "custom_message") return { type, customType, text: text(content), display, details: details ?? null };
+  // Which files the calls changed is recorded by offshoot alone.
+  if (customType === "offshoot.files") return undefined;
   if (type === "custom") return { type, customType, data: data ?? null };
   if (type === "label") return { type, label: label ?? null };
   if (type === "session_info") return { type, name };

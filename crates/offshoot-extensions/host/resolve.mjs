@@ -95,7 +95,7 @@ export function moduleSource() {
 
 /** The file of a module that stands for one of oh-my-pi's. */
 function ompModule(specifier) {
-  const [, name, rest] = OMP.exec(specifier);
+  const [, name, rest] = OMP.exec(specifier) ?? [];
   const own = rest === "/chalk" ? "chalk.mjs" : name === "pi-utils" ? "pi-utils.mjs" : name === "pi-ai" ? "omp-ai.mjs" : `${name}.mjs?complete`;
   return new URL(own, SHIPPED).href;
 }

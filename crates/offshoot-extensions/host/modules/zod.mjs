@@ -3,8 +3,18 @@ import { Errors } from "./schema.mjs";
 
 /** `json` is the schema, `isOptional` and `fallback` what holds where there is no value, `inner` fills in the defaults below. */
 class Schema {
+  /** @type {any} */ shape;
+
+  /**
+   * @param {any} json
+   * @param {{isOptional?: boolean, fallback?: any, inner?: (value: any) => any, checks?: any[]}} [members]
+   */
   constructor(json, { isOptional = false, fallback = undefined, inner = (value) => value, checks = [] } = {}) {
-    Object.assign(this, { json, isOptional, fallback, inner, checks });
+    this.json = json;
+    this.isOptional = isOptional;
+    this.fallback = fallback;
+    this.inner = inner;
+    this.checks = checks;
   }
 
   #with(json, members = {}) {
