@@ -1,5 +1,4 @@
-//! YAML as JSON text, for files that people write in either: each value stands on the line that it has in the YAML, so a reader's
-//! complaint names the right line. Knows no file and no shape.
+//! Converts YAML to JSON text. Each value keeps its line, so that errors of the JSON reader name the right line of the YAML. Knows no file and no shape.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -84,6 +83,8 @@ struct JsonWriter {
     line: usize,
     open: Vec<OpenValue>,
     anchors: HashMap<usize, String>,
+    /// The bytes that anchors keep.
+    kept: usize,
 }
 
 impl JsonWriter {
@@ -131,7 +132,7 @@ impl JsonWriter {
             }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
         }
-        if self.text.len() > LONGEST { fault("its aliases make it too long") } else { Ok(()) }
+        if self.text.len() > LONGEST || self.kept > LONGEST { fault("its aliases make it too long") } else { Ok(()) }
     }
 
     /// Whether the next scalar is the name of a member.
@@ -159,6 +160,7 @@ impl JsonWriter {
     fn keep(&mut self, anchor: usize, start: usize) {
         if anchor > 0 {
             let value = self.text.get(start..).unwrap_or_default().replace('\n', " ");
+            self.kept += value.len();
             self.anchors.insert(anchor, value);
         }
     }
@@ -208,6 +210,16 @@ mod tests {
             ("a: b: c\n".to_owned(), 1),
             ("a: 1\n? [x]\n: 2\n".to_owned(), 2),
             ("a: *none\n".to_owned(), 1),
+            // Each of the anchors keeps the text.
+            (
+                format!(
+                    "{}{}{}",
+                    (0..60).map(|at| format!("&a{at} [")).collect::<String>(),
+                    "x".repeat(1 << 18),
+                    "]".repeat(60)
+                ),
+                1,
+            ),
         ] {
             let fault = to_json(&text).unwrap_err();
             assert!(fault.line.abs_diff(line) <= 1, "{fault:?} of {}", &text[..20.min(text.len())]);

@@ -117,9 +117,9 @@ impl ModelTable {
         }
         let peers = peer_folders(&app.environment);
         for (at, peer) in peers.iter().enumerate() {
-            let (more, odd) = models.behind(home, peers.get(..at).unwrap_or_default(), peer);
+            let (more, odd) = models.with_peer(home, peers.get(..at).unwrap_or_default(), peer);
             let (stored, found) = match peer.peer {
-                Peer::Pi => keys.behind(&peer.path),
+                Peer::Pi => keys.with_pi(&peer.path),
                 Peer::Omp => with_keys_of_omp(keys, &peer.path),
             };
             (models, keys) = (more, stored);
@@ -342,7 +342,7 @@ fn with_keys_of_omp(keys: Keys, omp: &Path) -> (Keys, Vec<Trouble>) {
         let what = format!("others may read it (mode {mode:03o}), so its keys are not used; `chmod 600` it");
         return (keys, trouble(what));
     }
-    (keys.behind_with(found.into_iter().map(|OmpKey { provider, key }| (provider, key))), Vec::new())
+    (keys.with_others(found.into_iter().map(|OmpKey { provider, key }| (provider, key))), Vec::new())
 }
 
 fn near_provider(models: &Models, name: &str) -> Option<String> {

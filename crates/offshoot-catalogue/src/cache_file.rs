@@ -2,11 +2,11 @@
 //! Knows no table.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::medium::{Stamp, create_regular, make_private_folder};
+use offshoot_session::path_words::file_uri;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// Whether a file can be used.
@@ -167,15 +167,7 @@ fn check(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The URI that makes SQLite treat a file as immutable.
 fn unchanging(file: &Path) -> String {
-    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
-    let bytes = whole.as_os_str().as_bytes().iter();
-    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
-        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-            name + char::from(*byte).encode_utf8(&mut [0])
-        }
-        other => name + &format!("%{other:02x}"),
-    });
-    name + "?immutable=1"
+    file_uri(file) + "?immutable=1"
 }
 
 /// The file that SQLite keeps beside a database.

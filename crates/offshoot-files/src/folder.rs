@@ -69,7 +69,7 @@ impl Folder {
         Ok(Self { root, path: path.to_owned(), limit })
     }
 
-    /// The folder of a path; `None` if a part of the way is no folder.
+    /// Opens the folder of a path; `None` if a part of the path is not a folder.
     fn seat(&self, path: &RelPath) -> io::Result<Option<Seat>> {
         self.walk(path, false)
     }
@@ -321,3 +321,30 @@ const TOO_LARGE: &str = "it is too large";
 
 /// How the names begin that a restore uses for a moment.
 pub(crate) const SCRATCH: &str = ".offshoot-restore-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Somebody writes between the plan and the change.
+    #[test]
+    fn what_is_not_what_was_expected_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path(), 1000).unwrap();
+        let path = RelPath::try_from("d/a".to_owned()).unwrap();
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::fs::write(dir.path().join("d/a"), "theirs").unwrap();
+        let expected = FileState::File { hash: ContentHash::of(b"as planned"), mode: 0o644 };
+        let read = || std::fs::read_to_string(dir.path().join("d/a")).unwrap();
+
+        assert_eq!(folder.take_away(&path, &expected, "scratch").unwrap(), Put::Changed);
+        assert_eq!(read(), "theirs");
+        for expected in [expected, FileState::Absent] {
+            folder.prepare(&NewFile::File { bytes: b"ours", mode: 0o644 }, "scratch").unwrap();
+            assert_eq!(folder.put(&path, &expected, "scratch").unwrap(), Put::Changed);
+            assert_eq!(read(), "theirs");
+        }
+        let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["d"], "no scratch name stays");
+    }
+}

@@ -1,7 +1,7 @@
 //! Files at the nodes of a session's tree: which files the calls of a turn changed, and a way back to the files of any entry.
 //!
 //! Knows entries as data that it is given: no front end, no model, no session file. Writes below a workspace's own folder and
-//! below its part of the user's data, and nowhere else. The modules stand in reading order.
+//! below its part of the user's data, and nowhere else. Modules are listed in reading order.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests prepare their own files"))]
 
@@ -35,6 +35,7 @@ pub use recorder::{BatchChanges, BatchId, Recorder};
 pub use rel_path::RelPath;
 pub use restore::{KeptConflict, RestoreFor, RestoreReport};
 pub use route::{FilesWay, fold};
+pub use scan::has_sound_rules;
 pub use state::FileState;
 pub use store::{ContentStore, StoreSize};
 pub use workspace::{BegunRestore, KnownWay, Workspace};

@@ -7,6 +7,7 @@ use crate::folder::Folder;
 use crate::merge::merge;
 use crate::rel_path::RelPath;
 use crate::route::{Route, RouteStep};
+use crate::scan::{HAS_KEY, KeyCheck};
 use crate::state::FileState;
 use crate::store::ContentStore;
 
@@ -72,13 +73,19 @@ enum Planned {
     Left(String),
 }
 
-pub(crate) fn plan(folder: &Folder, store: &ContentStore, route: Route) -> FilesResult<RestorePlan> {
+pub(crate) fn plan(folder: &Folder, store: &ContentStore, keys: &KeyCheck, route: Route) -> FilesResult<RestorePlan> {
     let mut plan = RestorePlan::default();
     for (path, steps) in route {
         let whole = folder.path.join(path.to_path());
         let found = folder.read(&path).map_err(io_error("read", &whole))?;
         // A folder in the place of a file goes with its files, if all of them do; otherwise the file finds it in its way.
-        let current = if found.is_folder { FileState::Absent } else { found.state };
+        let has_key = found.bytes.as_deref().is_some_and(|bytes| (keys.0)(bytes));
+        let current = match found.is_folder {
+            true => FileState::Absent,
+            // Its content would be stored before it goes.
+            false if has_key => FileState::not_covered(HAS_KEY),
+            false => found.state,
+        };
         match steps_at(store, &steps, (&current, found.bytes.as_deref())) {
             Planned::Nothing => {}
             Planned::File { target, merged } => {

@@ -14,7 +14,7 @@ use crate::error::FilesResult;
 use crate::record_log::{ClaimedChange, LogLine};
 use crate::rel_path::RelPath;
 use crate::route::fold;
-use crate::scan::{KeyCheck, Scanner, Snapshot};
+use crate::scan::{Scanner, Snapshot};
 use crate::seen_file::{read_seen, write_seen};
 use crate::state::FileState;
 use crate::store::StoreSize;
@@ -32,7 +32,8 @@ pub struct Recorder {
     never: Vec<PathBuf>,
     /// The folder of the session's file.
     sessions: Option<PathBuf>,
-    keys: KeyCheck,
+    /// Held while files are read, which takes seconds in large folders. The state is locked for moments only.
+    reading: Mutex<()>,
     state: Mutex<RecorderState>,
 }
 
@@ -44,6 +45,8 @@ struct RecorderState {
     begun: u64,
     /// What had to go because the store was too large.
     shrunk: StoreSize,
+    /// Whether the caller knows that the folder is beyond its bounds.
+    is_partial_told: bool,
     /// The files at the entry that was recorded last, with its id.
     known: Option<(String, BTreeMap<RelPath, FileState>)>,
 }
@@ -96,7 +99,7 @@ impl Recorder {
             clock,
             never,
             sessions: None,
-            keys: KeyCheck::default(),
+            reading: Mutex::default(),
             state: Mutex::default(),
         }
     }
@@ -105,12 +108,6 @@ impl Recorder {
     #[must_use]
     pub fn in_file(self, session: &Path) -> Self {
         Self { sessions: session.parent().map(real_path_or_same), ..self }
-    }
-
-    /// The same. Files with a content of which this is true are not covered: it has a key in it.
-    #[must_use]
-    pub fn without_keys(self, has_key: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
-        Self { keys: KeyCheck(Arc::new(has_key)), ..self }
     }
 
     /// The workspace.
@@ -129,12 +126,17 @@ impl Recorder {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn scanner(&self) -> Scanner<'_> {
-        let Workspace { folder, store, limits, .. } = &self.workspace;
-        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref(), keys: &self.keys }
+    /// Waits until nobody else reads files.
+    fn reading(&self) -> MutexGuard<'_, ()> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a batch.
+    fn scanner(&self) -> Scanner<'_> {
+        let Workspace { folder, store, limits, keys, .. } = &self.workspace;
+        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref(), keys }
+    }
+
+    /// Begins a batch. Does not wait while files are read.
     pub fn begin(&self) -> BatchId {
         let mut state = self.state();
         state.begun += 1;
@@ -150,11 +152,14 @@ impl Recorder {
     pub fn before_change_of(&self, batch: BatchId, call: ChangingCall, path: &Path) -> FilesResult<()> {
         let Some(path) = self.path_of(path) else { return Ok(()) };
         self.workspace.make()?;
+        let _reading = self.reading();
+        let is_named = |open: &OpenBatch| open.named.contains_key(&path);
+        let Some(is_known) = self.state().batches.get(&batch.0).map(is_named) else { return Ok(()) };
+        let found = if is_known { None } else { Some(self.scanner().look(&path)?.unwrap_or_default()) };
         let mut state = self.state();
         let Some(open) = state.batches.get_mut(&batch.0) else { return Ok(()) };
         open.calls.push(call);
-        if !open.named.contains_key(&path) {
-            let found = self.scanner().look(&path)?.unwrap_or_default();
+        if let Some(found) = found {
             open.others.remove(&path);
             open.named.insert(path, found);
         }
@@ -173,19 +178,17 @@ impl Recorder {
     /// The files cannot be read, or the store not be written.
     pub fn before_any_change(&self, batch: BatchId, call: ChangingCall) -> FilesResult<()> {
         self.workspace.make()?;
+        let _reading = self.reading();
+        let is_known = self.state().batches.get(&batch.0).is_none_or(|open| open.before.is_some());
+        let seen = if is_known { None } else { Some(self.look_at_all()?) };
         let mut state = self.state();
-        let is_known = state.batches.get(&batch.0).is_none_or(|open| open.before.is_some());
-        if !is_known {
-            let seen = self.look_at_all(&mut state)?;
-            if let Some(open) = state.batches.get_mut(&batch.0) {
-                open.before = Some(seen);
-                // What others had changed before is in it.
-                open.others.clear();
-            }
+        let Some(open) = state.batches.get_mut(&batch.0) else { return Ok(()) };
+        if let Some(seen) = seen {
+            open.before = Some(seen);
+            // What others had changed before is in it.
+            open.others.clear();
         }
-        if let Some(open) = state.batches.get_mut(&batch.0) {
-            open.calls.push(call);
-        }
+        open.calls.push(call);
         Ok(())
     }
 
@@ -195,8 +198,16 @@ impl Recorder {
     /// The files cannot be read, or the store not be written.
     pub fn make_ready(&self) -> FilesResult<()> {
         self.workspace.make()?;
+        let _reading = self.reading();
+        let is_known = self.state().seen.is_some();
+        if is_known { Ok(()) } else { self.look_at_all().map(drop) }
+    }
+
+    /// Whether the folder is beyond its bounds, so that only files that tools name are recorded. Returns true once.
+    pub fn take_partial(&self) -> bool {
         let mut state = self.state();
-        if state.seen.is_none() { self.look_at_all(&mut state).map(drop) } else { Ok(()) }
+        let is_partial = state.seen.as_ref().is_some_and(|seen| seen.is_beyond);
+        is_partial && !std::mem::replace(&mut state.is_partial_told, true)
     }
 
     /// What went since the last time because the store was too large: the oldest contents.
@@ -204,18 +215,25 @@ impl Recorder {
         Some(std::mem::take(&mut self.state().shrunk)).filter(|shrunk| shrunk.contents > 0)
     }
 
-    fn look_at_all(&self, state: &mut RecorderState) -> FilesResult<Arc<Snapshot>> {
+    /// The caller keeps others from reading files.
+    fn look_at_all(&self) -> FilesResult<Arc<Snapshot>> {
         let kept = self.workspace.seen_path();
-        let is_first = state.seen.is_none();
-        let before = state.seen.clone().unwrap_or_else(|| Arc::new(read_seen(&kept, &self.workspace.store)));
+        let known = self.state().seen.clone();
+        let is_first = known.is_none();
+        let before = known.unwrap_or_else(|| Arc::new(read_seen(&kept, &self.workspace.store)));
         let seen = match before.is_beyond {
             // It would be beyond the bounds again.
             true => before,
             false => Arc::new(self.scanner().scan(&before, self.clock.now())?),
         };
+        let mut shrunk = StoreSize::default();
         if is_first && seen.read > 0 {
             write_seen(&kept, &seen);
-            state.shrunk = self.workspace.shrink(&seen)?;
+            shrunk = self.workspace.shrink(&seen)?;
+        }
+        let mut state = self.state();
+        if is_first {
+            state.shrunk = shrunk;
         }
         state.seen = Some(Arc::clone(&seen));
         Ok(seen)
@@ -231,13 +249,13 @@ impl Recorder {
     /// # Errors
     /// The files cannot be read, or the store not be written.
     pub fn end(&self, batch: BatchId) -> FilesResult<Option<BatchChanges>> {
-        let mut state = self.state();
-        let Some(open) = state.batches.remove(&batch.0) else { return Ok(None) };
+        let _reading = self.reading();
+        let Some(open) = self.state().batches.remove(&batch.0) else { return Ok(None) };
         let OpenBatch { calls, before, named, others, log_from } = open;
         let mut after = BTreeMap::new();
         let all = before.as_ref().filter(|before| !before.is_beyond);
         if let Some(before) = all {
-            let now = self.look_at_all(&mut state)?;
+            let now = self.look_at_all()?;
             after = differing(before, &now);
         }
         for path in named.keys() {
@@ -256,7 +274,7 @@ impl Recorder {
                 changes.push(FileChange { path, by: ChangedBy::Calls, before, after });
             }
         }
-        for open in state.batches.values_mut() {
+        for open in self.state().batches.values_mut() {
             open.others.extend(changes.iter().map(|change| (change.path.clone(), change.after.clone())));
         }
         if changes.is_empty() {

@@ -140,10 +140,10 @@ impl RestorePlace<'_> {
             return Err(FilesError::Beyond(format!("{} has just been changed: try again", file.path)));
         }
         if let Some(bytes) = &found.bytes {
-            self.store.put(bytes)?;
+            self.store.put_durably(bytes)?;
         }
         if let Some(merged) = file.merged.take() {
-            self.store.put(&merged)?;
+            self.store.put_durably(&merged)?;
         }
         Ok(())
     }

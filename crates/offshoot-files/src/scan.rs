@@ -21,7 +21,7 @@ use crate::store::ContentStore;
 /// A file with rules of a workspace's own.
 const OWN_RULES: &str = ".offshootignore";
 /// `ignore` reads these whole. A larger one, or one that is not a regular file, might never end.
-const RULES: [&str; 3] = [".gitignore", OWN_RULES, ".git/info/exclude"];
+const RULES: [&str; 5] = [".gitignore", ".ignore", ".fdignore", OWN_RULES, ".git/info/exclude"];
 const LONGEST_RULES: u64 = 1 << 20;
 
 /// Files of this kind are kept out of the store, whatever is in them.
@@ -43,6 +43,8 @@ const KEY_ENDS: [&str; 5] = [".pem", ".key", ".p12", ".pfx", ".keystore"];
 const SESSION: &str = "it is a session";
 /// Why a file of keys is not covered.
 const KEYS: &str = "files of this name hold keys";
+/// Why a file with a known key is not covered.
+pub(crate) const HAS_KEY: &str = "it has a key in it";
 
 /// A file as it was seen last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +128,9 @@ fn is_session(sessions: Option<&Path>, path: &Path) -> bool {
     sessions.is_some() && path.parent() == sessions && is_named()
 }
 
-fn has_sound_rules(folder: &Path) -> bool {
+/// Whether the files with ignore rules in a folder can be read to their end.
+#[must_use]
+pub fn has_sound_rules(folder: &Path) -> bool {
     RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
         Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= LONGEST_RULES),
         Err(_) => true,
@@ -173,7 +177,7 @@ impl Scanner<'_> {
         let found = self.folder.read(path).map_err(io_error("read", &whole))?;
         if let Some(bytes) = &found.bytes {
             if (self.keys.0)(bytes) {
-                return Ok(Some(FileState::not_covered(KEYS)));
+                return Ok(Some(FileState::not_covered(HAS_KEY)));
             }
             self.store.put(bytes)?;
         }

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::{make_private_folder, open_regular};
+use offshoot_session::medium::{make_private_folder, open_regular, sync_folder};
 
 use crate::content::ContentHash;
 use crate::error::{FilesError, FilesResult, io_error};
@@ -71,6 +71,19 @@ impl ContentStore {
             Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(hash),
             Err(error) => Err(cannot()(error.error)),
         }
+    }
+
+    /// Keeps a content. It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub(crate) fn put_durably(&self, bytes: &[u8]) -> FilesResult<()> {
+        let place = self.place(&self.put(bytes)?);
+        let synced = open_regular(&place).and_then(|file| file.sync_all());
+        synced.map_err(io_error("store a content in", &place))?;
+        let folders = place.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.folder));
+        folders.for_each(|folder| drop(sync_folder(folder)));
+        Ok(())
     }
 
     /// A content.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offshoot_session::medium::{make_private_folder, real_path, replace_file};
 use offshoot_session::path_words::path_words;
@@ -17,6 +18,7 @@ use crate::record_log::{LogLine, LogView, RecordLog};
 use crate::rel_path::RelPath;
 use crate::restore::{ReadyRestore, RestoreFor, RestorePlace, RestoreReport, journal_path};
 use crate::route::{FilesWay, route};
+use crate::scan::{HAS_KEY, KeyCheck};
 use crate::state::FileState;
 use crate::store::ContentStore;
 
@@ -32,6 +34,7 @@ pub struct Workspace {
     pub(crate) store: ContentStore,
     pub(crate) log: RecordLog,
     pub(crate) limits: FileLimits,
+    pub(crate) keys: KeyCheck,
 }
 
 /// What the entries of a way say.
@@ -64,7 +67,13 @@ impl Workspace {
         let data = data.join(name.start(32));
         // A manifest may be larger than a file.
         let store = ContentStore::new(data.join("contents"), limits.file.max(64 << 20));
-        Ok(Self { folder, store, log: RecordLog::new(data.join("log")), data, limits })
+        Ok(Self { folder, store, log: RecordLog::new(data.join("log")), data, limits, keys: KeyCheck::default() })
+    }
+
+    /// The same workspace. `has_key` says whether a content has a key in it: such files are neither stored nor changed.
+    #[must_use]
+    pub fn without_keys(self, has_key: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        Self { keys: KeyCheck(Arc::new(has_key)), ..self }
     }
 
     /// The folder, without links.
@@ -160,7 +169,7 @@ impl Workspace {
     /// # Errors
     /// A file cannot be read.
     pub fn plan(&self, way: FilesWay) -> FilesResult<RestorePlan> {
-        plan(&self.folder, &self.store, route(way))
+        plan(&self.folder, &self.store, &self.keys, route(way))
     }
 
     /// The file with the newest look at all files.
@@ -174,10 +183,11 @@ impl Workspace {
     /// The file cannot be read.
     pub fn state_of(&self, path: &RelPath) -> FilesResult<FileState> {
         let found = self.folder.read(path).map_err(io_error("read", &self.root().join(path.to_path())))?;
-        Ok(found.state)
+        let has_key = found.bytes.is_some_and(|bytes| (self.keys.0)(&bytes));
+        Ok(if has_key { FileState::not_covered(HAS_KEY) } else { found.state })
     }
 
-    /// The texts of a file before and after it would be written; `None` if one is no text, or is longer than a comparison takes.
+    /// The texts of a file before and after a restore; `None` if one is not text, or is too long to compare.
     #[must_use]
     pub fn texts(&self, file: &PlannedFile) -> Option<(String, String)> {
         let text = |bytes: Vec<u8>| {

@@ -6,11 +6,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::medium::{Stamp, create_regular, open_regular};
+use offshoot_session::path_words::file_uri;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -64,7 +64,7 @@ impl ForeignStore {
     /// Reads from the store; `None` if there is none.
     ///
     /// # Errors
-    /// It is no regular file, is too large, is no sound database, or changes all the time.
+    /// It is not a regular file, is too large, is not a sound database, or changes all the time.
     pub fn read<T>(&self, query: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<Option<T>> {
         for _ in 0..TRIES {
             let before = match self.stamps() {
@@ -134,11 +134,11 @@ fn too_large() -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20))
 }
 
-/// `None` if there is no file, or one of another kind, or an empty one.
+/// `None` if the file is missing or empty.
 fn stamp(file: &Path) -> io::Result<Option<Stamp>> {
     match fs::symlink_metadata(file) {
         Ok(meta) if !meta.is_file() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "what lies beside it is no regular file"))
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "a log or journal beside it is not a regular file"))
         }
         Ok(meta) if meta.len() == 0 => Ok(None),
         Ok(meta) => Ok(Some(Stamp::of(&meta))),
@@ -186,17 +186,8 @@ fn bounded(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// The URI of a file, of which no byte is taken for anything but its name.
 fn uri(file: &Path, options: &str) -> String {
-    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
-    let bytes = whole.as_os_str().as_bytes().iter();
-    let name = bytes.fold(String::from("file:"), |name, byte| match byte {
-        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-            name + char::from(*byte).encode_utf8(&mut [0])
-        }
-        other => name + &format!("%{other:02x}"),
-    });
-    name + options
+    file_uri(file) + options
 }
 
 fn beside(file: &Path, suffix: &str) -> PathBuf {

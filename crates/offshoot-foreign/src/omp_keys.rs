@@ -245,7 +245,7 @@ mod tests {
         fs::remove_file(&file).unwrap();
         drop(made(&file, "delete"));
         std::os::unix::fs::symlink("/dev/zero", format!("{}-wal", file.display())).unwrap();
-        assert!(refused(&file).contains("no regular file"));
+        assert!(refused(&file).contains("not a regular file"));
         fs::remove_file(format!("{}-wal", file.display())).unwrap();
         // A column that computes for ever.
         fs::remove_file(&file).unwrap();

@@ -101,6 +101,11 @@ impl Secrets {
         self.0.iter().map(|key| key.0.trim())
     }
 
+    /// Whether bytes contain a key.
+    pub fn are_in(&self, bytes: &[u8]) -> bool {
+        !self.is_empty() && self.masked(&String::from_utf8_lossy(bytes)).is_some()
+    }
+
     /// The text with [`MASK`] for every key; `None` if it contains none.
     pub fn masked(&self, text: &str) -> Option<String> {
         let mut masked = None;

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The character of byte 0x80 is this far above it.
 const BLOCK: u32 = 0x0010_ff00;
@@ -54,6 +54,19 @@ pub(crate) fn shell_bytes(words: &str) -> String {
         }
     }
     spelled + "'"
+}
+
+/// The `file:` URI of a path, in which no byte of the name has another meaning.
+#[must_use]
+pub fn file_uri(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let bytes = whole.as_os_str().as_bytes().iter();
+    bytes.fold(String::from("file:"), |uri, byte| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+            uri + char::from(*byte).encode_utf8(&mut [0])
+        }
+        other => uri + &format!("%{other:02x}"),
+    })
 }
 
 fn byte_of(word: char) -> Option<u8> {

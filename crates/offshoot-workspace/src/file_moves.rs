@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use offshoot_agent::file_entries::files_between;
-use offshoot_files::{BegunRestore, FileState, FilesError, RestoreFor, RestorePlan, RestoreReport, Workspace};
+use offshoot_files::{
+    BegunRestore, FileState, FilesError, LeftFile, RestoreFor, RestorePlan, RestoreReport, Workspace,
+};
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Object, quote};
 use offshoot_session::path_words::{path_of_words, path_words};
@@ -18,7 +20,15 @@ use crate::place::Place;
 use crate::words::{Line, Note, Role, Words};
 
 /// How many paths are listed by name.
-const LISTED: usize = 20;
+pub(crate) const LISTED: usize = 20;
+
+/// Lists the first of many, and says how many more there are.
+pub(crate) fn list_some<T>(words: &mut Words, items: &[T], line: impl Fn(&T) -> Line) {
+    items.iter().take(LISTED).for_each(|item| words.line(line(item)));
+    if let Some(more) = items.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        words.line(Line::of(Role::Dim, format!("and {more} more")));
+    }
+}
 
 /// What bringing back the files of an entry would do.
 #[derive(Debug)]
@@ -68,7 +78,8 @@ pub(crate) fn workspace(place: &Place) -> Result<Workspace> {
     };
     let workspace = Workspace::open(place.cwd(), data, limits).map_err(files_failure)?;
     recover(place, &workspace)?;
-    Ok(workspace)
+    let keys = place.known_keys();
+    Ok(workspace.without_keys(move |bytes| keys.are_in(bytes)))
 }
 
 /// Completes or takes back what a killed program has left of a restore in the working directory, and tells the place of it.
@@ -192,6 +203,10 @@ impl FileMove {
     }
 }
 
+fn left_line(what: &str, left: &LeftFile) -> Line {
+    format!("{what}: {}: {}", one_line(left.path.as_str(), 200), one_line(&left.why, 200)).into()
+}
+
 fn list<'a>(paths: impl Iterator<Item = &'a str>) -> String {
     let items: Vec<String> = paths.map(quote).collect();
     format!("[{}]", items.join(","))
@@ -258,49 +273,32 @@ impl FileMoveOutcome {
             Some(report) => {
                 let (written, removed) = (report.written.len(), report.removed.len());
                 words.line(dim(format!("{} written, {removed} removed", counted(written, "file", "files"))));
-                for conflict in report.conflicts.iter().take(LISTED) {
+                list_some(words, &report.conflicts, |conflict| {
                     let path = one_line(conflict.path.as_str(), 200);
-                    words.line(match &conflict.beside {
-                        Some(beside) => format!(
-                            "conflict: {path} was changed by somebody else and stays; the other content is in {}",
-                            one_line(beside.as_str(), 200)
-                        ),
-                        None => format!("conflict: {path} was changed by somebody else and stays"),
-                    });
-                }
-                report.left.iter().take(LISTED).for_each(|left| {
-                    words.line(format!(
-                        "not restored: {}: {}",
-                        one_line(left.path.as_str(), 200),
-                        one_line(&left.why, 200)
-                    ));
+                    let stays = format!("conflict: {path} was changed by somebody else and stays");
+                    match &conflict.beside {
+                        Some(beside) => {
+                            format!("{stays}; the other content is in {}", one_line(beside.as_str(), 200)).into()
+                        }
+                        None => stays.into(),
+                    }
                 });
+                list_some(words, &report.left, |left| left_line("not restored", left));
             }
             None => {
-                for file in self.plan.files.iter().take(LISTED) {
+                list_some(words, &self.plan.files, |file| {
                     let verb = match (&file.target, file.is_merged) {
                         (FileState::Absent, _) => "would remove",
                         (_, true) => "would merge",
                         (_, false) => "would write",
                     };
-                    words.line(dim(format!("{verb} {}", one_line(file.path.as_str(), 200))));
-                }
-                if let Some(more) = self.plan.files.len().checked_sub(LISTED).filter(|more| *more > 0) {
-                    words.line(dim(format!("and {more} more")));
-                }
-                for conflict in self.plan.conflicts.iter().take(LISTED) {
-                    words.line(format!(
-                        "conflict: {} was changed by somebody else and would stay",
-                        one_line(conflict.path.as_str(), 200)
-                    ));
-                }
-                for left in self.plan.left.iter().take(LISTED) {
-                    words.line(format!(
-                        "would not be restored: {}: {}",
-                        one_line(left.path.as_str(), 200),
-                        one_line(&left.why, 200)
-                    ));
-                }
+                    dim(format!("{verb} {}", one_line(file.path.as_str(), 200)))
+                });
+                list_some(words, &self.plan.conflicts, |conflict| {
+                    let path = one_line(conflict.path.as_str(), 200);
+                    format!("conflict: {path} was changed by somebody else and would stay").into()
+                });
+                list_some(words, &self.plan.left, |left| left_line("would not be restored", left));
                 if self.plan.is_empty() {
                     words.line(dim("no file would change".to_owned()));
                 }
@@ -316,5 +314,21 @@ impl FileMoveOutcome {
             let count = counted(self.unreadable, "entry", "entries");
             words.line(format!("{count} cannot be read: their files stay as they are"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_says_how_many_more_there_are() {
+        let mut words = Words::default();
+        list_some(&mut words, &(0..23).collect::<Vec<_>>(), |item| format!("{item}").into());
+        let text = format!("{words:?}");
+        assert!(text.contains("\"19\"") && text.contains("and 3 more") && !text.contains("\"20\""), "{text}");
+        let mut words = Words::default();
+        list_some(&mut words, &(0..20).collect::<Vec<_>>(), |item| format!("{item}").into());
+        assert!(!format!("{words:?}").contains("more"));
     }
 }

@@ -17,6 +17,7 @@ use offshoot_agent::model::LocalServer;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_catalogue::Catalogue;
 use offshoot_files::FileLimits;
+use offshoot_protocol::Secrets;
 use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
 use offshoot_session::compact::{self, CompactionPlan};
@@ -459,6 +460,11 @@ impl Place {
     /// They are not known here.
     pub(crate) fn models(&self) -> Result<KnownModels> {
         self.options.next_request.models()
+    }
+
+    /// The keys that offshoot knows; none if they are not known here.
+    pub(crate) fn known_keys(&self) -> Secrets {
+        self.models().map(|known| Secrets::new(known.keys.known(&known.models))).unwrap_or_default()
     }
 
     /// Looks for model servers on this machine, or for those of one kind.

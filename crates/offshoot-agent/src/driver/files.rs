@@ -72,11 +72,17 @@ impl RecordedBatch {
         &self.recorder
     }
 
-    /// What had to go because the store was too large, in words.
-    pub(super) fn shrunk(&self) -> Option<String> {
-        let size = self.recorder.take_shrunk()?;
-        let contents = counted(usize::try_from(size.contents).unwrap_or(usize::MAX), "content", "contents");
-        Some(format!("the store of this folder's files was too large: {contents} went, the oldest first"))
+    /// Notices about the recording, each once.
+    pub(super) fn notices(&self) -> Vec<String> {
+        let shrunk = self.recorder.take_shrunk().map(|size| {
+            let contents =
+                counted(usize::try_from(size.contents).unwrap_or(usize::MAX), "content was", "contents were");
+            format!("the store of this folder's files was too large: {contents} removed, the oldest first")
+        });
+        let partial = self.recorder.take_partial().then(|| {
+            "this folder is large: only files that edit and write name can be brought back (docs/files.md)".to_owned()
+        });
+        shrunk.into_iter().chain(partial).collect()
     }
 
     async fn blocking<T: Send + Default + 'static>(
@@ -129,16 +135,15 @@ impl Driver {
         {
             return Some(Arc::clone(recorder));
         }
+        let keys = self.redactor.keys();
         let workspace = match Workspace::open(&cwd, &files.data, files.limits) {
-            Ok(workspace) => workspace,
+            Ok(workspace) => workspace.without_keys(move |bytes| keys.are_in(bytes)),
             Err(error) => {
                 self.not_recorded(&error.to_string());
                 return None;
             }
         };
-        let keys = self.redactor.keys();
-        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), &files.never)
-            .without_keys(move |bytes| keys.masked(&String::from_utf8_lossy(bytes)).is_some());
+        let recorder = Recorder::new(workspace, &session, Arc::clone(clock), &files.never);
         let recorder = Arc::new(match tool_context.session_file() {
             Some(file) => recorder.in_file(file),
             None => recorder,
@@ -166,8 +171,8 @@ impl Driver {
     /// What is to be recorded at the end of a turn.
     pub(super) fn take_files(&mut self) -> TurnFiles {
         let batch = self.files.batch.take().map(|(_, batch)| batch);
-        let shrunk = batch.as_ref().and_then(RecordedBatch::shrunk);
-        shrunk.into_iter().for_each(|words| self.tell_of_files(words));
+        let notices = batch.as_ref().map(RecordedBatch::notices).unwrap_or_default();
+        notices.into_iter().for_each(|words| self.tell_of_files(words));
         TurnFiles { batch, waiting: std::mem::take(&mut self.files.waiting) }
     }
 

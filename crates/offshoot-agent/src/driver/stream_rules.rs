@@ -14,8 +14,9 @@ use crate::turn::{RuleInjection, Ticket, TurnInput, WrittenPart};
 
 /// Of a longer text or thought the end is looked at.
 const LONGEST_TEXT: usize = 16 << 10;
-/// A call is looked at again when it has grown by this.
+/// A call is looked at again when it has grown by this, or by a part of what was looked at: a long one costs no square.
 const CALL_STEP: usize = 64;
+const CALL_PART: usize = 32;
 /// The kind of the message that has the rule, as oh-my-pi has it.
 const KIND: &str = "ttsr-injection";
 /// What may be missing at the end of arguments that are still being written.
@@ -67,7 +68,7 @@ impl Driver {
         if let WrittenPart::Call { arguments, .. } = &written {
             let seen = std::mem::take(&mut self.rule_watch.call);
             let before = if seen.index == index { seen.length } else { 0 };
-            if !is_whole && arguments.len() < before + CALL_STEP {
+            if !is_whole && arguments.len() < before + CALL_STEP.max(before / CALL_PART) {
                 self.rule_watch.call = WatchedCall { index, length: before };
                 return;
             }

@@ -150,7 +150,7 @@ impl Keys {
     /// Adds the keys of pi's `auth.json` for providers that the own file does not name. A name alone is the key itself in pi,
     /// and the variable of that name here if it is set: that is reported.
     #[must_use]
-    pub fn behind(mut self, pi: &Path) -> (Self, Vec<Trouble>) {
+    pub fn with_pi(mut self, pi: &Path) -> (Self, Vec<Trouble>) {
         let path = pi.join("auth.json");
         let found = match read(&path) {
             Ok(found) => found,
@@ -175,7 +175,7 @@ impl Keys {
     /// Adds keys of oh-my-pi's database for providers that have none yet, each a provider and its key: the name of a variable that is
     /// set, a command after `!`, or the key itself.
     #[must_use]
-    pub fn behind_with(mut self, found: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub fn with_others(mut self, found: impl IntoIterator<Item = (String, String)>) -> Self {
         for (name, key) in found {
             let name = azure::present_name(&name).to_owned();
             let key = if value::command(&key).is_some() { key } else { key.replace('$', "$$") };
@@ -512,7 +512,7 @@ mod tests {
     fn what_sign_ins_have_left_is_known_and_is_no_key() {
         let home = auth(r#"{"corp": {"type": "oauth", "access": "acc", "refresh": "ref", "expires": 1}}"#, 0o600);
         let pis = auth(r#"{"anthropic": {"type": "oauth", "access": "pi-acc", "refresh": "pi-ref"}}"#, 0o600);
-        let keys = keys(&[]).load(home.path()).0.behind(pis.path()).0;
+        let keys = keys(&[]).load(home.path()).0.with_pi(pis.path()).0;
         let known: Vec<String> = keys.known(&models()).iter().map(|key| key.expose().to_owned()).collect();
         for token in ["acc", "ref", "pi-acc", "pi-ref"] {
             assert!(known.iter().any(|known| known == token), "{token}");

@@ -66,7 +66,7 @@ impl Models {
     /// Adds the providers of a peer's file that no file before it has: those of `home` and of the peers `before` it. What is
     /// wrong with the peer's file is reported as the peer does: then nothing of it is used.
     #[must_use]
-    pub fn behind(mut self, home: Option<&Path>, before: &[PeerFolder], peer: &PeerFolder) -> (Self, Vec<Trouble>) {
+    pub fn with_peer(mut self, home: Option<&Path>, before: &[PeerFolder], peer: &PeerFolder) -> (Self, Vec<Trouble>) {
         let path = peer_file(peer);
         let text = match read_regular_text(&path, LIMIT) {
             Ok(text) => text,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::ResourceTrouble;
-use crate::tool::walk::has_sound_rules;
+use offshoot_files::has_sound_rules;
 
-/// A folder with more is no folder of resources.
+/// Folders with more entries are not searched for resources.
 const MOST: usize = 10_000;
 
 /// Files with rules about what is ignored.

@@ -145,7 +145,7 @@ fn closed(text: &str, sign: char) -> Option<(String, &str)> {
     None
 }
 
-/// The value of a placeholder, given what follows its sign, and what stands behind it.
+/// Reads a placeholder from the text after its sign. Returns its value and the rest of the text.
 type Placeholder = for<'a> fn(&'a str, &[String]) -> Option<(String, &'a str)>;
 
 /// Replaces placeholders, once: what comes from arguments and defaults is not looked at again.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
+use offshoot_files::has_sound_rules;
 
 /// Cancels work on another thread.
 #[derive(Debug, Clone, Default)]
@@ -26,17 +27,6 @@ impl Stop {
         }
         Guard(self.clone())
     }
-}
-
-/// Files with rules, which `ignore` reads whole. A larger one, or one that is not a regular file, might never end.
-const RULES: [&str; 4] = [".gitignore", ".ignore", ".fdignore", ".git/info/exclude"];
-const MAX_RULES: u64 = 1 << 20;
-
-pub(crate) fn has_sound_rules(folder: &Path) -> bool {
-    RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
-        Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= MAX_RULES),
-        Err(_) => true,
-    })
 }
 
 /// Everything below a folder. Unreadable folders are skipped, as in ripgrep, and so are folders whose rules cannot be

@@ -73,6 +73,14 @@ impl Bench {
         Recorder::new(workspace, session, Arc::new(SystemClock), &[])
     }
 
+    /// The same, where contents of which this is true have a key in them.
+    pub(crate) fn without_keys(self, has_key: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        let dir = self.dir.path();
+        let workspace = Workspace::open(&dir.join("work"), &dir.join("data"), FileLimits::default()).unwrap();
+        let recorder = Recorder::new(workspace.without_keys(has_key), "s", Arc::new(SystemClock), &[]);
+        Self { recorder, ..self }
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         self.dir.path().join("work")
     }

@@ -33,7 +33,7 @@ fn an_entry_that_this_folder_did_not_record_has_no_power() {
     let forged = serde_json::to_string(&ChangeSet::new(calls, vec![change("secret"), change("planted")])).unwrap();
     let known = bench.recorder.workspace().way(&[], std::slice::from_ref(&forged));
     assert_eq!((known.foreign, known.way.down.len()), (1, 0));
-    // A path that leads elsewhere is no path at all.
+    // A path outside the folder is refused.
     let leads_out = forged.replace("planted", "../../.bashrc");
     assert_eq!(bench.recorder.workspace().way(&[], &[leads_out]).unreadable, 1);
     // Nor does a genuine entry of another folder count here.
@@ -183,8 +183,53 @@ fn beyond_its_bounds_a_folder_is_covered_where_tools_name_files() {
     let start = bench.leaf;
     bench.edit("1", "y\n");
     bench.bash(|root| fs::write(root.join("2"), "y\n").unwrap());
+    assert!(bench.recorder.take_partial(), "the caller is told");
+    assert!(!bench.recorder.take_partial(), "once");
     bench.restore(start);
     assert_eq!((bench.read("1").as_str(), bench.read("2").as_str()), ("x\n", "y\n"));
+}
+
+#[test]
+fn a_file_with_a_key_is_neither_stored_nor_changed() {
+    let has_key = |bytes: &[u8]| bytes.windows(6).any(|part| part == b"sk-key");
+    let mut bench = Bench::new().without_keys(has_key);
+    bench.write("plain", "one\n");
+    bench.write("AGENTS.md", "use sk-key\n");
+    let start = bench.leaf;
+    bench.bash(|root| fs::write(root.join("plain"), "two\n").unwrap());
+    // The key comes later, into a file that could be restored.
+    bench.write("plain", "two\nsk-key\n");
+    let plan = bench.plan(start);
+    let left: Vec<_> = plan.left.iter().map(|left| (left.path.as_str(), left.why.as_str())).collect();
+    assert_eq!((left, plan.files.len()), (vec![("plain", "it has a key in it")], 0));
+    bench.restore(start);
+    assert_eq!(bench.read("plain"), "two\nsk-key\n");
+    assert_eq!(bench.recorder.workspace().store().size().contents, 2);
+    assert!(!bench.recorder.take_partial());
+}
+
+/// The thread that drives a conversation begins batches, while another one looks at all files.
+#[test]
+fn a_batch_begins_while_files_are_read() {
+    let (reading, is_reading) = std::sync::mpsc::channel();
+    let (release, is_released) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new((reading, is_released));
+    let bench = Bench::new().without_keys(move |_| {
+        let gate = gate.lock().unwrap();
+        gate.0.send(()).unwrap();
+        gate.1.recv().is_err()
+    });
+    bench.write("a", "one\n");
+    let recorder = &bench.recorder;
+    std::thread::scope(|scope| {
+        scope.spawn(|| recorder.before_any_change(recorder.begin(), call("bash")).unwrap());
+        is_reading.recv().unwrap();
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        scope.spawn(move || begun.send(recorder.begin()).unwrap());
+        let has_begun = has_begun.recv_timeout(std::time::Duration::from_secs(60));
+        release.send(()).unwrap();
+        assert!(has_begun.is_ok(), "it waited for the files");
+    });
 }
 
 #[test]
@@ -242,7 +287,23 @@ fn a_store_that_is_too_large_loses_its_oldest_contents_and_none_of_the_files_as_
     assert!(bench.recorder.workspace().store().size().bytes < full.bytes);
     bench.restore(start);
     assert_eq!((bench.read("f"), bench.read("oldest")), (noise(19 * 31 + 1), noise(5)));
-    // What went is told, and its file stays as it is.
+    // The removal is reported, and the file stays as it is.
     let report = bench.restore(2);
     assert_eq!((report.written.len(), report.left.len()), (0, 1), "{report:?}");
+}
+
+#[test]
+fn a_conflict_file_never_replaces_one_that_is_there() {
+    let mut bench = Bench::new();
+    bench.write("a", "one\n");
+    let start = bench.leaf;
+    bench.edit("a", "two\n");
+    bench.write("a", "theirs\n");
+    let beside = format!("a.offshoot-{start:08}");
+    bench.write(&beside, "older, and theirs\n");
+    let report = bench.restore(start);
+    let second = format!("{beside}-2");
+    assert_eq!(report.conflicts[0].beside.as_ref().map(offshoot_files::RelPath::as_str), Some(second.as_str()));
+    assert_eq!((bench.read("a").as_str(), bench.read(&beside).as_str()), ("theirs\n", "older, and theirs\n"));
+    assert_eq!(bench.read(&second), "one\n");
 }

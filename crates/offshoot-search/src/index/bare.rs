@@ -8,7 +8,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 use super::blocks::PreparedBlock;
 use super::database::{Database, Sqlite};
-use super::prepared::{Prepared, PreparedDocument, ToPrepare, kind_number, prepare};
+use super::prepared::{Prepared, PreparedDocument, ToPrepare, prepare};
+use super::writing::{PUT_DOCUMENT, PUT_WORDS, put_document, put_words};
 use crate::scan::SearchedPlace;
 
 /// As many bytes as the index writes in one transaction.
@@ -87,28 +88,11 @@ fn for_each_piece(
 fn insert_documents(connection: &mut Connection, last: &mut i64, documents: &[PreparedDocument]) -> Sqlite<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
-        let mut document_row = transaction.prepare(
-            "INSERT INTO doc (id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash)
-             VALUES (?1,1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
-        )?;
-        let mut words = transaction.prepare("INSERT INTO fts (rowid, words, parts, kinds) VALUES (?1, ?2, ?3, ?4)")?;
+        let (mut row, mut words) = (transaction.prepare(PUT_DOCUMENT)?, transaction.prepare(PUT_WORDS)?);
         for document in documents {
             *last += 1;
-            document_row.execute(params![
-                *last,
-                document.entry,
-                document.offset.cast_signed(),
-                document.length.cast_signed(),
-                kind_number(document.kind),
-                i64::try_from(document.number).unwrap_or(i64::MAX),
-                document.tool,
-                document.model,
-                document.files,
-                document.time,
-                document.flags,
-                document.hash,
-            ])?;
-            words.execute(params![*last, document.words, document.parts, document.kinds])?;
+            put_document(&mut row, (*last, 1), document)?;
+            put_words(&mut words, *last, document)?;
         }
     }
     transaction.commit()

@@ -46,14 +46,13 @@ impl<'t> IndexWriter<'t> {
             put_source: statement(
                 "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
             )?,
-            drop_words: statement("DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)")?,
+            drop_words: statement(
+                "DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)",
+            )?,
             drop_documents: statement("DELETE FROM doc WHERE source = ?1 AND kind < ?2")?,
             last_id: statement("SELECT max(id) FROM doc WHERE id >= ?1 AND id < ?2")?,
-            put_document: statement(
-                "INSERT INTO doc (id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash)
-                 VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT (id) DO NOTHING",
-            )?,
-            put_words: statement("INSERT INTO fts (rowid, words, parts, kinds) VALUES (?1, ?2, ?3, ?4)")?,
+            put_document: statement(PUT_DOCUMENT)?,
+            put_words: statement(PUT_WORDS)?,
             drop_trigrams: statement(
                 "DELETE FROM part WHERE rowid IN (SELECT id FROM block WHERE source = ?1 AND first BETWEEN ?2 AND ?3)",
             )?,
@@ -200,27 +199,45 @@ impl<'t> IndexWriter<'t> {
 
     fn write_document(&mut self, source: i64, document: &PreparedDocument) -> Sqlite<()> {
         let mut id = first_free(&mut self.last_id, document.time)?;
-        while self.put_document.execute(params![
-            id,
-            source,
-            document.entry,
-            document.offset.cast_signed(),
-            document.length.cast_signed(),
-            kind_number(document.kind),
-            i64::try_from(document.number).unwrap_or(i64::MAX),
-            document.tool,
-            document.model,
-            document.files,
-            document.time,
-            document.flags,
-            document.hash,
-        ])? == 0
-        {
+        while put_document(&mut self.put_document, (id, source), document)? == 0 {
             id += 1;
         }
-        self.put_words.execute(params![id, document.words, document.parts, document.kinds])?;
-        Ok(())
+        put_words(&mut self.put_words, id, document)
     }
+}
+
+/// Inserts a document by [`put_document`].
+pub(super) const PUT_DOCUMENT: &str =
+    "INSERT INTO doc (id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash)
+     VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT (id) DO NOTHING";
+/// Inserts its words by [`put_words`].
+pub(super) const PUT_WORDS: &str = "INSERT INTO fts (rowid, words, parts, kinds) VALUES (?1, ?2, ?3, ?4)";
+
+/// Returns how many rows were inserted: none if the id is taken.
+pub(super) fn put_document(
+    statement: &mut Statement<'_>,
+    (id, source): (i64, i64),
+    document: &PreparedDocument,
+) -> Sqlite<usize> {
+    statement.execute(params![
+        id,
+        source,
+        document.entry,
+        document.offset.cast_signed(),
+        document.length.cast_signed(),
+        kind_number(document.kind),
+        i64::try_from(document.number).unwrap_or(i64::MAX),
+        document.tool,
+        document.model,
+        document.files,
+        document.time,
+        document.flags,
+        document.hash,
+    ])
+}
+
+pub(super) fn put_words(statement: &mut Statement<'_>, id: i64, document: &PreparedDocument) -> Sqlite<()> {
+    statement.execute(params![id, document.words, document.parts, document.kinds]).map(drop)
 }
 
 /// The first id of a time. Ids are in the order of time, so that the newest rows are found first.

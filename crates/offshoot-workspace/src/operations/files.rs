@@ -17,7 +17,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::entry_words::short_id;
 use crate::failure::{Failure, Hint, Result};
-use crate::file_moves::{FileMove, FileMoveOutcome, files_at, files_failure, workspace};
+use crate::file_moves::{FileMove, FileMoveOutcome, LISTED, files_at, files_failure, list_some, workspace};
 use crate::given::{EntryName, SessionName};
 use crate::lookup::Access;
 use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
@@ -25,9 +25,6 @@ use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, Role, Words};
 use crate::{closed_words, input};
-
-/// How many paths of an entry are listed by name.
-const LISTED: usize = 20;
 
 closed_words! {
     /// What `files` does.
@@ -341,12 +338,10 @@ impl Output for FilesOutput {
                 words.line(format!("files of {} are at {at}", one_line(&status.folder, 200)));
                 let counts = counted(status.owned, "file", "files");
                 words.line(dim(format!("{counts} changed by this session on the way there")));
-                for path in status.changed.iter().take(LISTED) {
-                    words.line(format!("changed since: {}", one_line(path, 200)));
-                }
-                for (path, why) in status.not_covered.iter().take(LISTED) {
-                    words.line(format!("not covered: {}: {}", one_line(path, 200), one_line(why, 200)));
-                }
+                list_some(words, &status.changed, |path| format!("changed since: {}", one_line(path, 200)).into());
+                list_some(words, &status.not_covered, |(path, why)| {
+                    format!("not covered: {}: {}", one_line(path, 200), one_line(why, 200)).into()
+                });
                 words.line(dim(size_words("store", status.size)));
             }
             Self::Log(entries) => {

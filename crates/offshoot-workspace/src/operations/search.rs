@@ -137,7 +137,7 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     let typed = typed.join(" ");
     let query = if typed.is_empty() { None } else { Some(query_of(place, &typed, input)?) };
     let index = place.search_index().filter(|_| !input.scan);
-    let (skip, keys) = (input.skip.unwrap_or_default(), known_keys(place));
+    let (skip, keys) = (input.skip.unwrap_or_default(), place.known_keys());
     // The real clock: it is compared with file times.
     let now = SystemClock.now();
     let is_over = || place.is_stopped();
@@ -165,10 +165,6 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     Ok(SearchAnswer::Hits(Box::new(SearchHits { found, sessions, skip, typed, nothing, place, keys, took })))
 }
 
-fn known_keys(place: &Place) -> Secrets {
-    place.models().map(|known| Secrets::new(known.keys.known(&known.models))).unwrap_or_default()
-}
-
 fn on_sessions<T>(
     place: &Place,
     keys: &Secrets,
@@ -189,7 +185,7 @@ fn on_sessions<T>(
 
 /// Adds to the index what later searches need.
 fn go_on_indexing(place: &Place, is_over: &(dyn Fn() -> bool + Sync)) -> Result<()> {
-    on_sessions(place, &known_keys(place), is_over, |searched| {
+    on_sessions(place, &place.known_keys(), is_over, |searched| {
         if let Some(index) = place.search_index() {
             index.refresh(searched, SystemClock.now())?;
             let _is_whole = index.make_blocks(searched);
