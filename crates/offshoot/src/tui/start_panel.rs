@@ -93,7 +93,11 @@ pub(super) fn ask(app: &App, questions: &[StartQuestion]) -> Result<Vec<Option<&
         if let Some(answers) = parsed(questions, line.as_deref().unwrap_or_default()) {
             return Ok(answers);
         }
-        lines.clear();
+        let again = match questions {
+            [_] => "That is not one of the answers.",
+            _ => "That is not an answer. Write the number of a question and a letter for each, such as 1y 2n.",
+        };
+        lines = wrapped(again, width);
     }
 }
 

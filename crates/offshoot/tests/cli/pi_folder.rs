@@ -193,7 +193,8 @@ fn the_first_start_asks_once() {
         Answers, such as 1y 2y:
         ");
     terminal.send("1y 2n\n");
-    terminal.until("asked again", |screen| screen.matches("such as 1y 2y:").count() == 2).send("1y, 2y, 3y\n");
+    terminal.until("asked again", |screen| screen.matches("such as 1y 2y:").count() == 2);
+    terminal.until_text("That is not an answer.").send("1y, 2y, 3y\n");
     terminal.until_text("p1").until_idle().send("/judge\r");
     terminal.until_text("judged").send("go\r");
     terminal.until_text("Done.").until_idle().send("\x04");
