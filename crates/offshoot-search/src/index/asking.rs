@@ -68,6 +68,9 @@ impl Asking<'_, '_> {
             let titles = format!("({{kinds}} : ({titles}))");
             let titles = if expression == EVERYTHING { titles } else { format!("({expression}) AND {titles}") };
             self.gather(&titles, order, self.window(), &mut gathered)?;
+            if let RankedBy::Some(rare) = &self.by {
+                self.gather(&format!("({expression}) AND ({rare})"), order, self.window(), &mut gathered)?;
+            }
         }
         self.gather_cut(&mut gathered)?;
         let mut candidates = gathered.candidates;

@@ -4,7 +4,7 @@
 use rusqlite::Connection;
 
 use super::database::Sqlite;
-use super::expression::groups_of_words;
+use super::expression::words_and_phrases;
 use crate::query::SearchQuery;
 
 /// A word is common if more documents have it.
@@ -14,7 +14,7 @@ const COMMON: usize = 20_000;
 pub(super) enum RankedBy {
     /// By all of its words.
     All,
-    /// By this expression of some of them.
+    /// By this expression of some of them. Documents without these rank as by none.
     Some(String),
     /// By none of its words: all are common, or there are none.
     None,
@@ -32,20 +32,20 @@ impl RankedBy {
             let rows: i64 = count.query_row(rusqlite::params![word, limit], |row| row.get(0))?;
             Ok(rows == limit)
         };
-        let groups = groups_of_words(query);
-        let all = groups.len();
+        let phrases = words_and_phrases(query);
+        let all = phrases.len();
         let mut rare = Vec::new();
-        for (group, words) in groups {
+        for (phrase, words) in phrases {
             let mut is_rare = false;
             for word in &words {
                 is_rare |= !is_common(word)?;
             }
-            rare.extend(is_rare.then_some(group));
+            rare.extend(is_rare.then_some(phrase));
         }
         Ok(match rare.len() {
             0 => Self::None,
             count if count == all => Self::All,
-            _ => Self::Some(rare.join(" AND ")),
+            _ => Self::Some(rare.join(" OR ")),
         })
     }
 }

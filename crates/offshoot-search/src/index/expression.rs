@@ -27,18 +27,18 @@ pub(super) fn expression_of_words(query: &SearchQuery) -> Option<String> {
     (!groups.is_empty()).then(|| groups.join(" AND "))
 }
 
-/// The groups of a query that are words alone, each with the expressions of its single words.
-pub(super) fn groups_of_words(query: &SearchQuery) -> Vec<(String, Vec<String>)> {
-    let single = |term: &Term| match term {
-        Term::Words(words) if words.words.len() > 1 => words.words.iter().map(|word| format!("\"{word}\"")).collect(),
-        Term::Words(words) => vec![phrase(words)],
-        Term::Part(_) | Term::Pattern(_) => Vec::new(),
+/// The expressions of the words and phrases of a query, each with those of its single words.
+pub(super) fn words_and_phrases(query: &SearchQuery) -> Vec<(String, Vec<String>)> {
+    let column = |phrase: &str| format!("({{words parts}} : {phrase})");
+    let of_term = |term: &Term| match term {
+        Term::Words(words) if words.words.len() > 1 => {
+            let single = words.words.iter().map(|word| column(&format!("\"{word}\""))).collect();
+            Some((column(&phrase(words)), single))
+        }
+        Term::Words(words) => Some((column(&phrase(words)), vec![column(&phrase(words))])),
+        Term::Part(_) | Term::Pattern(_) => None,
     };
-    let group = |any: &Vec<Term>| {
-        let singles = any.iter().flat_map(single).map(|word| format!("({{words parts}} : {word})"));
-        one_of(any).map(|group| (group, singles.collect()))
-    };
-    query.all.iter().filter_map(group).collect()
+    query.all.iter().flatten().filter_map(of_term).collect()
 }
 
 fn words(term: &Term) -> Option<String> {

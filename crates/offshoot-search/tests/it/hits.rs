@@ -190,6 +190,8 @@ fn a_word_that_very_many_texts_have_ranks_none_of_them() {
     // The other word decides.
     assert_eq!(best("common zebra"), ["aaaa:old2 assistant", "aaaa:old3 assistant"]);
     assert_eq!(corpus.indexed("common zebra").count, 2);
+    assert_eq!(best("common OR zebra"), ["aaaa:old2 assistant", "aaaa:old3 assistant"]);
+    assert_eq!(best("\"common words\""), ["aaaa:n0 assistant", "aaaa:n1 assistant"]);
 }
 
 #[test]
