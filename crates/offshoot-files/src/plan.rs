@@ -1,5 +1,7 @@
 //! What a restore would do, file by file: the route held against what is on disk. Writes nothing.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FilesResult, io_error};
@@ -73,20 +75,48 @@ enum Planned {
     Left(String),
 }
 
-pub(crate) fn plan(folder: &Folder, store: &ContentStore, keys: &KeyCheck, route: Route) -> FilesResult<RestorePlan> {
-    let mut plan = RestorePlan::default();
-    for (path, steps) in route {
-        let whole = folder.path.join(path.to_path());
-        let found = folder.read(&path).map_err(io_error("read", &whole))?;
+/// What a plan is held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlanPlace<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) store: &'a ContentStore,
+    pub(crate) keys: &'a KeyCheck,
+}
+
+impl PlanPlace<'_> {
+    /// The steps of each path, from what is there.
+    pub(crate) fn plan(self, route: Route) -> FilesResult<RestorePlan> {
+        let mut plan = RestorePlan::default();
+        route.into_iter().try_for_each(|(path, steps)| self.add(&mut plan, path, |_| steps))?;
+        Ok(plan)
+    }
+
+    /// These files, whatever is in their place.
+    pub(crate) fn plan_to(self, files: BTreeMap<RelPath, FileState>) -> FilesResult<RestorePlan> {
+        let mut plan = RestorePlan::default();
+        let whole = |current: &FileState, to| vec![RouteStep { from: current.clone(), to }];
+        files.into_iter().try_for_each(|(path, to)| self.add(&mut plan, path, |current| whole(current, to)))?;
+        Ok(plan)
+    }
+
+    fn add(
+        self,
+        plan: &mut RestorePlan,
+        path: RelPath,
+        steps: impl FnOnce(&FileState) -> Vec<RouteStep>,
+    ) -> FilesResult<()> {
+        let whole = self.folder.path.join(path.to_path());
+        let found = self.folder.read(&path).map_err(io_error("read", &whole))?;
         // A folder in the place of a file goes with its files, if all of them do; otherwise the file finds it in its way.
-        let has_key = found.bytes.as_deref().is_some_and(|bytes| (keys.0)(bytes));
+        let has_key = found.bytes.as_deref().is_some_and(|bytes| (self.keys.0)(bytes));
         let current = match found.is_folder {
             true => FileState::Absent,
             // Its content would be stored before it goes.
             false if has_key => FileState::not_covered(HAS_KEY),
             false => found.state,
         };
-        match steps_at(store, &steps, (&current, found.bytes.as_deref())) {
+        let steps = steps(&current);
+        match steps_at(self.store, &steps, (&current, found.bytes.as_deref())) {
             Planned::Nothing => {}
             Planned::File { target, merged } => {
                 let is_merged = merged.is_some();
@@ -95,8 +125,8 @@ pub(crate) fn plan(folder: &Folder, store: &ContentStore, keys: &KeyCheck, route
             Planned::Conflict(ours) => plan.conflicts.push(FileConflict { path, ours }),
             Planned::Left(why) => plan.left.push(LeftFile { path, why }),
         }
+        Ok(())
     }
-    Ok(plan)
 }
 
 /// Takes the steps from what is there. A step that meets what it does not expect is merged.

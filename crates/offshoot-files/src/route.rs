@@ -62,3 +62,15 @@ pub fn fold(sets: impl IntoIterator<Item = Vec<FileChange>>) -> BTreeMap<RelPath
     }
     files
 }
+
+/// The files at an entry, from the changes on its path, and those on other paths from which one comes there: a file that only these
+/// changed is as it was before.
+#[must_use]
+pub fn files_at(path: Vec<Vec<FileChange>>, others: Vec<Vec<FileChange>>) -> BTreeMap<RelPath, FileState> {
+    let mut files = BTreeMap::new();
+    for FileChange { path, before, .. } in others.into_iter().flatten() {
+        files.entry(path).or_insert(before);
+    }
+    files.extend(fold(path));
+    files
+}

@@ -1,6 +1,6 @@
 //! A folder whose files belong to the tree, with its part of the user's data: contents, log, journal. Opening it writes nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::error::{FilesResult, io_error};
 use crate::folder::Folder;
 use crate::head::read_head;
 use crate::limits::FileLimits;
-use crate::plan::{PlannedFile, RestorePlan, plan};
+use crate::plan::{PlanPlace, PlannedFile, RestorePlan};
 use crate::record_log::{LogLine, LogView, RecordLog};
 use crate::rel_path::RelPath;
 use crate::restore::{ReadyRestore, RestoreFor, RestorePlace, RestoreReport, journal_path};
@@ -169,7 +169,46 @@ impl Workspace {
     /// # Errors
     /// A file cannot be read.
     pub fn plan(&self, way: FilesWay) -> FilesResult<RestorePlan> {
-        plan(&self.folder, &self.store, &self.keys, route(way))
+        self.plan_place().plan(route(way))
+    }
+
+    /// What it would take for these files to be there, whatever is in their place: for a folder that is a copy. Writes nothing.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn plan_to(&self, files: BTreeMap<RelPath, FileState>) -> FilesResult<RestorePlan> {
+        self.plan_place().plan_to(files)
+    }
+
+    fn plan_place(&self) -> PlanPlace<'_> {
+        PlanPlace { folder: &self.folder, store: &self.store, keys: &self.keys }
+    }
+
+    /// Gives the entries that another folder recorded, of which this one is a copy, the same power here. Their contents come along, as far as
+    /// they are there.
+    ///
+    /// # Errors
+    /// The store or the log cannot be written.
+    pub fn adopt(&self, from: &Self, session: &str, datas: &[String]) -> FilesResult<()> {
+        let log = from.log.read(0);
+        self.make()?;
+        for data in datas {
+            let Ok(set) = ChangeSet::read(data) else { continue };
+            let digest = set.digest()?;
+            if !log.knows(&digest) {
+                continue;
+            }
+            let mut needed: BTreeSet<ContentHash> = set.manifest.into_iter().collect();
+            for FileChange { before, after, .. } in set.all(&from.store).unwrap_or_default() {
+                needed.extend([before, after].iter().filter_map(FileState::hash));
+            }
+            for hash in needed.into_iter().filter(|hash| !self.store.has(hash)) {
+                // One that is gone is missed when it is needed.
+                from.store.get(&hash).map_or(Ok(()), |bytes| self.store.put(&bytes).map(drop))?;
+            }
+            self.log.append(&LogLine::Recorded { digest, session: session.to_owned(), claims: Vec::new() })?;
+        }
+        Ok(())
     }
 
     /// The file with the newest look at all files.

@@ -2,6 +2,7 @@
 //!
 //! Files are those below the working directory, as far as this folder recorded them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::file_entries::files_between;
@@ -72,12 +73,18 @@ pub(crate) fn files_failure(error: FilesError) -> Failure {
 /// # Errors
 /// Files are not recorded, or the folder cannot be opened.
 pub(crate) fn workspace(place: &Place) -> Result<Workspace> {
+    let workspace = open_workspace(place, place.cwd())?;
+    recover(place, &workspace)?;
+    Ok(workspace)
+}
+
+/// The workspace of any folder.
+pub(crate) fn open_workspace(place: &Place, folder: &Path) -> Result<Workspace> {
     let Some((data, limits)) = place.files() else {
         let hint = Hint::Text("set OFFSHOOT_HOME to a folder for them".to_owned());
         return Err(Failure::refused(FailureKind::Failed, "there is no folder to keep files in").hint(hint));
     };
-    let workspace = Workspace::open(place.cwd(), data, limits).map_err(files_failure)?;
-    recover(place, &workspace)?;
+    let workspace = Workspace::open(folder, data, limits).map_err(files_failure)?;
     let keys = place.known_keys();
     Ok(workspace.without_keys(move |bytes| keys.are_in(bytes)))
 }
@@ -166,6 +173,11 @@ impl FileMove {
                 Err(failure)
             }
         }
+    }
+
+    /// Remembers that the files are those of another session as well, which has the entry.
+    pub(crate) fn belongs_to(&self, session: &str) -> Result<()> {
+        self.workspace.set_position(session, &self.entry).map_err(files_failure)
     }
 
     /// Brings the files alone.

@@ -31,9 +31,14 @@ mod run;
 mod copied;
 mod moving;
 mod file_moves;
+mod second_folder;
+mod bisect_search;
+mod bisect_range;
 mod operations;
 mod order;
 
+pub use bisect_range::{BisectRange, ChangedAt};
+pub use bisect_search::{BisectSearch, Verdict, both_verdicts};
 pub use copied::{Copied, with_brought};
 pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
@@ -49,6 +54,7 @@ pub use next_request::{
     KnownModels, LocalOutcome, LocalSearch, NextRequest, NoModels, PageOrder, RequestParts, SearchedServer,
     summary_by_rule,
 };
+pub use offshoot_files::GitCopy;
 pub use operation::{
     About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Outcome, Output, ScreenSize, nothing_to_do,
 };
@@ -58,6 +64,7 @@ pub use originals::{find_elsewhere, not_here};
 pub use place::{Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
 pub use plans::{CompactionJson, branch_summary_json};
 pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};
+pub use second_folder::SecondFolder;
 pub use selecting::Selecting;
 pub use session_to_read::{SessionToRead, with_short_ids};
 pub use words::{Line, NextStep, Note, Role, Say, TableColumn, Words, WordsBlock, WordsTable};

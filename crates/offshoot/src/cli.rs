@@ -32,7 +32,8 @@ use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
 use crate::commands::{
-    append, auth, completions, config, doctor, install, man, migrate_from, packages, permissions, remove, tail, update,
+    append, auth, bisect, completions, config, doctor, install, man, migrate_from, packages, permissions, remove, tail,
+    update,
 };
 use crate::{api, file_limit, page, print, sandbox, tui};
 use deferred::Deferred;
@@ -90,6 +91,7 @@ impl Global {
 pub(crate) enum Command {
     Tail(Deferred<tail::Args>),
     Append(Deferred<append::Args>),
+    Bisect(Deferred<bisect::Args>),
     Doctor(Deferred<doctor::Args>),
     /// Start a conversation; the words are its first prompt
     #[command(after_help = CHAT_EXAMPLES)]
@@ -113,6 +115,7 @@ impl Command {
         match self {
             Self::Tail(args) => tail::run(app, args),
             Self::Append(args) => append::run(app, args),
+            Self::Bisect(args) => bisect::run(app, args),
             Self::Doctor(args) => doctor::run(app, args),
             Self::Chat(args) => run_agent(app, args),
             Self::Permissions(args) => permissions::run(app, args),

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use offshoot_agent::forecast::RequestForecast;
+use offshoot_files::{GitCopy, RestoreReport};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
-use offshoot_session::session::{NewFork, Session, SessionPart};
+use offshoot_session::session::{Extracted, NewFork, Session, SessionPart};
 use offshoot_session::text::{counted, one_line};
 use offshoot_session::tree::NodeIx;
 
@@ -15,12 +16,14 @@ use crate::copied::id_of;
 use crate::costs::{forecast_line, with_forecast};
 use crate::entry_words::entry_line;
 use crate::failure::{Failure, FailureKind, Result};
+use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, FolderName, SessionName};
 use crate::input;
 use crate::lookup::Access;
 use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::place::Place;
 use crate::run::open_session;
+use crate::second_folder::SecondFolder;
 use crate::session_to_read::with_short_ids;
 use crate::words::{Line, Note, Role, Words};
 
@@ -35,6 +38,12 @@ input! {
         cwd: Option<FolderName> = option ("DIR"),
         /// Copy every branch
         all: bool = flag,
+        /// Bring back the files of the entry, too
+        files: bool = flag (conflicts ["all", "cwd", "worktree"]),
+        /// Copy this folder to DIR, with the files of the entry, for the new session
+        worktree: Option<FolderName> = option ("DIR" conflicts ["all", "cwd", "files"]),
+        /// Copy the folder without `.git`
+        no_git: bool = flag (requires ["worktree"]),
     }
 }
 
@@ -50,6 +59,17 @@ pub struct ForkPlan {
     cwd: String,
     name: Option<String>,
     given: String,
+    files: Option<FileMove>,
+    /// The new folder, and whether git's is copied.
+    worktree: Option<(PathBuf, GitCopy)>,
+}
+
+/// What was made.
+#[derive(Debug)]
+pub struct ForkWritten {
+    path: PathBuf,
+    files: Option<RestoreReport>,
+    worktree: Option<(SecondFolder, RestoreReport)>,
 }
 
 /// What came of `fork`.
@@ -62,13 +82,15 @@ pub struct ForkOutput {
     entries: usize,
     /// What a dry run says of the entry, and what the next request would be.
     would: Option<(Line, RequestForecast)>,
+    files: Option<FileMoveOutcome>,
+    worktree: Option<(SecondFolder, RestoreReport)>,
     odd: Note,
 }
 
 impl Operation for Fork {
     type Input = ForkInput;
     type Plan = ForkPlan;
-    type Written = PathBuf;
+    type Written = ForkWritten;
     type Output = ForkOutput;
 
     const ABOUT: About = About {
@@ -86,8 +108,11 @@ impl Operation for Fork {
                --dry-run shows what would be copied and what the next request would cost.\n\n\
                --json prints {\"path\", \"name\", \"at\", \"entries\"}: `at` is the last entry that\n\
                is copied, null with --all. With --dry-run `path` is null, and there is\n\
-               \"forecast\", as `switch` prints it.",
+               \"forecast\", as `switch` prints it. With --files there is \"files\", as `switch`\n\
+               prints it; with --worktree there is \"folder\": {\"path\", \"copied\", \"changed\",\n\
+               \"left\"}.",
         examples: "Examples:\n  offshoot fork latest --at 1a2b3c4d\n  offshoot fork latest --at 1a2b3c4d --dry-run\n  \
+                   offshoot fork latest --at 1a2b3c4d --worktree ../second-try\n  \
                    offshoot fork 019b --all --cwd ~/other-project\n  offshoot show \"$(offshoot fork latest)\"",
         past: "forked",
         effect: OperationEffect::Makes { dry_run: "Show what would be copied, and write nothing" },
@@ -111,7 +136,10 @@ impl Operation for Fork {
             None if input.all => None,
             None => Some(session.leaf().ok_or_else(nothing_to_copy)?),
         };
-        let cwd = match &input.cwd {
+        let files = input.files.then(|| FileMove::plan(place, session, target)).transpose()?;
+        let git = if input.no_git { GitCopy::LeftOut } else { GitCopy::Taken };
+        let worktree = input.worktree.as_ref().map(|FolderName(to)| (PathBuf::from(place.folder(to)), git));
+        let cwd = match input.cwd.as_ref().or(input.worktree.as_ref()) {
             Some(FolderName(cwd)) => place.folder(cwd),
             None => {
                 let own = session.cwd().filter(|cwd| !cwd.is_empty());
@@ -119,19 +147,41 @@ impl Operation for Fork {
             }
         };
         let name = place.fork_name(session, place.store()?, &cwd)?;
-        Ok(ForkPlan { target, cwd, name, given: input.session.0.clone() })
+        Ok(ForkPlan { target, cwd, name, given: input.session.0.clone(), files, worktree })
     }
 
-    fn make(place: &Place, at: Option<&mut Session>, plan: &ForkPlan) -> Result<Option<PathBuf>> {
-        let (Some(session), store) = (at, place.store()?) else { return Ok(None) };
-        let ForkPlan { target, cwd, name, .. } = plan;
-        let part = target.map_or(SessionPart::Everything, SessionPart::Path);
-        let fork = NewFork { part, cwd: Some(cwd), name: name.as_deref(), id: None };
-        let new = session.export(&fork, |id, timestamp| store.path_for(cwd, id, timestamp))?;
-        Ok(Some(new.file.unwrap_or_default()))
+    fn make(place: &Place, at: Option<&mut Session>, plan: &ForkPlan) -> Result<Option<ForkWritten>> {
+        let Some(session) = at else { return Ok(None) };
+        if let Some(files) = &plan.files {
+            let (new, report) = files.run(session, |session| copy_session(place, session, plan, &plan.cwd))?;
+            files.belongs_to(&new.id)?;
+            let path = new.file.unwrap_or_default();
+            return Ok(Some(ForkWritten { path, files: Some(report), worktree: None }));
+        }
+        let Some((to, git)) = &plan.worktree else {
+            let path = copy_session(place, session, plan, &plan.cwd)?.file.unwrap_or_default();
+            return Ok(Some(ForkWritten { path, files: None, worktree: None }));
+        };
+        let second = SecondFolder::make(place, session, to, *git)?;
+        let cwd = second.path().to_string_lossy().into_owned();
+        let made = second.bring(session, plan.target).and_then(|report| {
+            let new = copy_session(place, session, plan, &cwd)?;
+            second.belongs_to(&new.id, session, plan.target)?;
+            Ok((report, new))
+        });
+        match made {
+            Ok((report, new)) => {
+                let worktree = Some((second, report));
+                Ok(Some(ForkWritten { path: new.file.unwrap_or_default(), files: None, worktree }))
+            }
+            Err(failure) => {
+                second.remove();
+                Err(failure)
+            }
+        }
     }
 
-    fn output(plan: ForkPlan, finished: Finished<'_, PathBuf>) -> Result<ForkOutput> {
+    fn output(mut plan: ForkPlan, finished: Finished<'_, ForkWritten>) -> Result<ForkOutput> {
         let Finished { place, session, written, is_dry } = finished;
         let session = open_session(session)?;
         let upto = |at: NodeIx| entry_line(session, at).map(|line| Line::from("up to ").then(line));
@@ -143,8 +193,20 @@ impl Operation for Fork {
             .transpose()?;
         let odd = Note::OddOf(plan.given.clone(), with_short_ids(session, session.diagnostics().to_vec()));
         let (at, entries) = (id_of(session, plan.target), entries(session, plan.target));
-        Ok(ForkOutput { plan, path: written, at, entries, would, odd })
+        let (path, report, worktree) = match written {
+            Some(ForkWritten { path, files, worktree }) => (Some(path), files, worktree),
+            None => (None, None, None),
+        };
+        let files = plan.files.take().map(|files| files.into_moved(report));
+        Ok(ForkOutput { plan, path, at, entries, would, files, worktree, odd })
     }
+}
+
+fn copy_session(place: &Place, session: &mut Session, plan: &ForkPlan, cwd: &str) -> Result<Extracted> {
+    let store = place.store()?;
+    let part = plan.target.map_or(SessionPart::Everything, SessionPart::Path);
+    let fork = NewFork { part, cwd: Some(cwd), name: plan.name.as_deref(), id: None };
+    Ok(session.export(&fork, |id, timestamp| store.path_for(cwd, id, timestamp))?)
 }
 
 /// The session has no entry.
@@ -172,6 +234,11 @@ impl Output for ForkOutput {
             .str_or_null("at", self.at.as_ref().map(EntryId::as_str))
             .raw("entries", self.entries);
         let object = with_forecast(object, self.would.as_ref().map(|(_, forecast)| forecast));
+        let object = self.files.iter().fold(object, |object, files| object.raw("files", files.json()));
+        let folder = |object: Object, (second, report): &(SecondFolder, RestoreReport)| {
+            object.raw("folder", second.json(report))
+        };
+        let object = self.worktree.iter().fold(object, folder);
         out.write_all(object.finish().as_bytes())
     }
 
@@ -179,6 +246,12 @@ impl Output for ForkOutput {
         let Some((upto, forecast)) = &self.would else {
             words.is_exact = true;
             words.line(self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default());
+            if let Some(files) = &self.files {
+                let mut said = Words::default();
+                files.words(&mut said);
+                words.notes.push(Note::Told(said.plain().trim_end().to_owned()));
+            }
+            words.notes.extend(self.worktree.iter().flat_map(|(second, report)| second.notes(report)));
             return words.notes.push(self.odd.clone());
         };
         let copied = format!("would copy {} ", counted(self.entries, "entry", "entries"));
@@ -187,5 +260,10 @@ impl Output for ForkOutput {
         let named = name.map_or_else(|| "without a name".to_owned(), |name| format!("named {}", one_line(name, 100)));
         words.line(Line::of(Role::Dim, named));
         words.line(forecast_line(forecast));
+        self.files.iter().for_each(|files| files.words(words));
+        if let Some((to, _)) = &self.plan.worktree {
+            let to = one_line(&to.to_string_lossy(), 200);
+            words.line(Line::of(Role::Dim, format!("would copy this folder to {to}, with the files of the entry")));
+        }
     }
 }

@@ -50,7 +50,7 @@ fn group_of(command: &str) -> CommandGroup {
         return row.group;
     }
     match command {
-        "tail" => CommandGroup::Look,
+        "tail" | "bisect" => CommandGroup::Look,
         "append" => CommandGroup::Write,
         "chat" | "api" | "permissions" | "auth" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,

@@ -2,6 +2,7 @@
 
 pub(crate) mod tail;
 pub(crate) mod append;
+pub(crate) mod bisect;
 pub(crate) mod doctor;
 pub(crate) mod permissions;
 pub(crate) mod auth;

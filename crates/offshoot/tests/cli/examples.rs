@@ -16,6 +16,7 @@ use crate::world::{SAMPLE, VERSION_1, World, message};
 const NOT_RUN: &[(&str, &str)] = &[
     ("offshoot auth login anthropic", "it asks on a terminal: see the tests of `auth`"),
     ("offshoot tail", "it runs until it is stopped; `tail` has tests of its own"),
+    ("offshoot bisect", "it needs files that turns changed; `bisect` has tests of its own"),
     ("cargo ", "it builds"),
     ("offshoot install npm:", "it needs a registry; `install` has tests with one"),
     ("offshoot install git:", "it needs a server; `install` has tests with one"),

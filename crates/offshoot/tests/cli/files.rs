@@ -210,3 +210,65 @@ fn undo_and_pop_bring_files_too() {
     assert!(said.contains("2 files written, 1 removed"), "{said}");
     assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
 }
+
+/// The path that `fork` prints, and the rest of what it says.
+fn forked(said: &str) -> (std::path::PathBuf, String) {
+    let (path, rest) = said.split_once('\n').unwrap();
+    (path.into(), rest.to_owned())
+}
+
+#[test]
+fn a_fork_brings_the_files_of_its_entry() {
+    let talk = talk();
+    let prompt = session(&talk);
+    let after = files(&talk);
+    let output = talk.command(&["fork", "latest", "--at", &prompt, "--files"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("2 files written, 1 removed"), "{said}");
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
+    // Both sessions know where the files are.
+    let (fork, _) = forked(&String::from_utf8(output.stdout).unwrap());
+    let source = talk.files().into_iter().find(|file| *file != fork).unwrap();
+    assert!(talk.run(&["files", "status", fork.to_str().unwrap()]).contains("0 files changed"));
+    let said = talk.run(&["files", "restore", source.to_str().unwrap()]);
+    assert!(said.contains("2 files written, 1 removed"), "{said}");
+    assert_eq!(files(&talk), after);
+}
+
+#[test]
+fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
+    let talk = talk();
+    let prompt = session(&talk);
+    talk.world.write(".git/HEAD", "ref: refs/heads/main\n");
+    talk.world.write(".gitignore", "built/\n");
+    talk.world.write("built/x", "ignored, and there\n");
+    talk.world.write("a.txt", "mine, since then\n");
+    let before = talk.world.snapshot();
+    let second = talk.world.home().join("second");
+    let second = second.to_str().unwrap();
+    let said = talk.run(&["fork", "latest", "--at", &prompt, "--worktree", second, "--dry-run"]);
+    assert!(said.contains("would copy this folder to ") && !std::path::Path::new(second).exists(), "{said}");
+    let output = talk.command(&["fork", "latest", "--at", &prompt, "--worktree", second]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("5 files copied to ") && said.contains("; 3 brought to the entry"), "{said}");
+    let read = |name: &str| std::fs::read_to_string(talk.world.home().join("second").join(name));
+    assert_eq!(read("a.txt").unwrap(), "one\n");
+    assert_eq!(read("gone.txt").unwrap(), "still here\n");
+    assert_eq!(read("built/x").unwrap(), "ignored, and there\n");
+    assert_eq!(read(".git/HEAD").unwrap(), "ref: refs/heads/main\n");
+    assert!(read("sub/new.txt").is_err());
+    let after = talk.world.snapshot();
+    for (path, file) in before.iter().filter(|(path, _)| path.starts_with(talk.world.work())) {
+        assert_eq!(after.get(path), Some(file), "{}", path.display());
+    }
+    // What was recorded in the first folder has power in the second: the new session goes on there.
+    let (fork, _) = forked(&String::from_utf8(output.stdout).unwrap());
+    let header = std::fs::read_to_string(&fork).unwrap();
+    assert!(header.lines().next().unwrap().contains("/second\""), "{header}");
+    let again = talk.run(&["fork", "latest", "--at", &prompt, "--worktree", second]);
+    assert!(again.contains("exists and is not empty"), "{again}");
+    let third = talk.world.home().join("third");
+    talk.run(&["fork", "latest", "--worktree", third.to_str().unwrap(), "--no-git"]);
+    assert!(third.join("built/x").exists() && !third.join(".git").exists());
+    assert_eq!(std::fs::read_to_string(third.join("a.txt")).unwrap(), "two\n", "as at the entry");
+}

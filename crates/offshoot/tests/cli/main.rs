@@ -11,6 +11,7 @@ mod agent_story;
 mod api;
 mod append;
 mod approval;
+mod bisect;
 mod branches;
 mod bring_back_refused;
 mod check;
