@@ -46,6 +46,7 @@ pub struct Http {
     clock: Arc<dyn Clock>,
     options: HttpOptions,
     limits: AnswerLimits,
+    tells_causes: bool,
     /// For servers on this machine: without certificates and proxies, which would take time to load.
     local: Arc<OnceLock<Result<Client, String>>>,
     roots: ExtraRoots,
@@ -55,8 +56,9 @@ pub struct Http {
 impl Http {
     /// Connections are made when needed, and kept.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        let (options, limits) = Default::default();
-        Self { clock, options, limits, local: Arc::default(), roots: ExtraRoots::default(), remote: Arc::default() }
+        let (options, limits, tells_causes) = Default::default();
+        let (local, roots, remote) = Default::default();
+        Self { clock, options, limits, tells_causes, local, roots, remote }
     }
 
     /// The usual options are those of [`HttpOptions::default`].
@@ -75,6 +77,12 @@ impl Http {
     #[must_use]
     pub fn with_limits(self, limits: AnswerLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// A lost connection is told with every cause that the libraries below give, or as one sentence.
+    #[must_use]
+    pub fn telling_causes(self, tells_causes: bool) -> Self {
+        Self { tells_causes, ..self }
     }
 
     fn client(&self, url: &str) -> Result<Client, AnswerTrouble> {
@@ -110,7 +118,7 @@ impl Http {
     /// Sends a request without a body. Nothing of a good answer is read.
     pub(super) async fn get(&self, outgoing: &Outgoing) -> Result<(), AnswerTrouble> {
         let get = self.client(&outgoing.url)?.get(&outgoing.url).headers(headers(outgoing)?);
-        let response = get.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
+        let response = get.send().await.map_err(|error| self.unreachable(&outgoing.url, error))?;
         if response.status().is_success() { Ok(()) } else { Err(error_of(response, self.clock.now()).await) }
     }
 
@@ -129,14 +137,14 @@ impl Http {
         let sent = request.headers(headers).send().await.map_err(|error| {
             // Somebody listens who speaks another protocol.
             let is_lost = error.is_connect();
-            AnswerTrouble { is_lost, ..unreachable(&outgoing.url, error) }
+            AnswerTrouble { is_lost, ..self.unreachable(&outgoing.url, error) }
         });
         let mut response = sent?;
         if !response.status().is_success() {
             return Err(error_of(response, self.clock.now()).await);
         }
         let mut answer = Vec::new();
-        let broken = |error: reqwest::Error| AnswerTrouble::lost(lost(&error.without_url()));
+        let broken = |error: reqwest::Error| AnswerTrouble::lost(self.lost(error.without_url()));
         while let Some(bytes) = response.chunk().await.map_err(broken)? {
             if answer.len() + bytes.len() > limit {
                 let text = format!("its answer has more than {limit} bytes");
@@ -281,7 +289,7 @@ impl Answering {
     async fn post_once(&self, outgoing: &Outgoing, now: i64) -> Result<Response, AnswerTrouble> {
         let client = self.http.client(&outgoing.url)?;
         let post = client.post(&outgoing.url).headers(headers(outgoing)?).body(outgoing.body.clone());
-        let response = post.send().await.map_err(|error| unreachable(&outgoing.url, error))?;
+        let response = post.send().await.map_err(|error| self.http.unreachable(&outgoing.url, error))?;
         if response.status().is_success() { Ok(response) } else { Err(error_of(response, now).await) }
     }
 
@@ -299,7 +307,7 @@ impl Answering {
                 deltas
             }
             Ok(Ok(None)) => reader.end(),
-            Ok(Err(error)) => reader.fail(&AnswerTrouble::lost(lost(&error.without_url()))),
+            Ok(Err(error)) => reader.fail(&AnswerTrouble::lost(self.http.lost(error.without_url()))),
         };
         if let Some((hooks, model)) = listener {
             let before = Instant::now();
@@ -333,29 +341,44 @@ fn texts(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
     headers.iter().map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
 }
 
+impl Http {
+    fn lost(&self, error: reqwest::Error) -> String {
+        self.with_causes(lost(&error), &error)
+    }
+
+    fn unreachable(&self, url: &str, error: reqwest::Error) -> AnswerTrouble {
+        let is_lost = !error.is_builder();
+        let error = error.without_url();
+        // The address without credentials.
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let text = self.with_causes(format!("could not reach {host}: {}", innermost(&error)), &error);
+        AnswerTrouble { text, is_lost, ..AnswerTrouble::default() }
+    }
+
+    /// The sentence; on demand followed by what each layer below says, from the outermost in.
+    fn with_causes(&self, sentence: String, error: &reqwest::Error) -> String {
+        if !self.tells_causes {
+            return sentence;
+        }
+        let causes: Vec<String> = causes(error).map(ToString::to_string).collect();
+        format!("{sentence} ({})", causes.join(": "))
+    }
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
+}
+
 /// A lost connection as one sentence. The layers above the system's error say only who passed it on, and without a system's error
 /// the connection just ended.
 fn lost(error: &reqwest::Error) -> String {
     let what = "the connection was lost while the answer came in";
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    let system = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>()).last();
+    let system = causes(error).filter_map(|cause| cause.downcast_ref::<std::io::Error>()).last();
     match system.filter(|error| error.raw_os_error().is_some()) {
         Some(error) => format!("{what}: {}", innermost(error).to_lowercase()),
         None => what.to_owned(),
-    }
-}
-
-fn unreachable(url: &str, error: reqwest::Error) -> AnswerTrouble {
-    let is_lost = !error.is_builder();
-    let error = error.without_url();
-    // The address without credentials.
-    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = host.split('/').next().unwrap_or_default();
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    AnswerTrouble {
-        text: format!("could not reach {host}: {}", innermost(&error)),
-        is_lost,
-        ..AnswerTrouble::default()
     }
 }
 

@@ -205,9 +205,9 @@ pub struct Args {
     #[arg(long, hide = true)]
     offline: bool,
 
-    /// As pi's: what is odd is always said at the start
-    #[arg(long, hide = true)]
-    verbose: bool,
+    /// Say all at the start, whatever `quietStartup` says, and every cause of a lost connection
+    #[arg(long)]
+    pub verbose: bool,
 
     /// Where the model may write: off (everywhere), workspace (in this folder) or read-only [default: the settings', else off]
     #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true)]

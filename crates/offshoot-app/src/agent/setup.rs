@@ -75,7 +75,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     let sessions = StoreSessions { app: quiet, store: app.store().ok(), table: table.models.clone() };
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
-    let http = http(app, &user);
+    let http = http(app, &user).telling_causes(args.verbose);
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });

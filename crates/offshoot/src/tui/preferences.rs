@@ -27,6 +27,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
     let (layers, _) = files.load()?;
     let mut settings = Settings::from(&layers);
     settings.theme = args.use_theme.clone().or(settings.theme);
+    settings.is_quiet &= !args.verbose;
     let home = app.environment.home.as_ref().map(|home| home.display().to_string());
     let habits = Habits {
         cwd: cwd.to_owned(),

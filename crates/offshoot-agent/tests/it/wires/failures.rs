@@ -90,6 +90,25 @@ fn a_connection_that_is_lost_within_an_answer_is_one_sentence() {
 }
 
 #[test]
+fn every_cause_of_a_lost_connection_is_told_on_demand() {
+    let reply = Reply { cut: Some(700), then: Then::Drop, ..Reply::text(&"word ".repeat(200)) };
+    let server = Server::start([reply]).unwrap();
+    let told = |base: &str| {
+        let asked = request(model(Api::Anthropic, base), vec![user("x")]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        match runtime.block_on(http().telling_causes(true).stream(asked).collect::<Vec<_>>()).pop() {
+            Some(Delta::Done(answer)) => answer.message.error_message.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let text = told(&server.base_url(Api::Anthropic));
+    assert!(text.starts_with("the connection was lost while the answer came in"), "{text}");
+    assert!(text.contains("(error decoding response body: "), "{text}");
+    let text = told("http://127.0.0.1:1");
+    assert!(text.starts_with("could not reach 127.0.0.1:1: Connection refused (error sending request: "), "{text}");
+}
+
+#[test]
 fn a_model_that_nobody_speaks_or_reaches_says_so() {
     let mut odd = model(Api::Anthropic, "http://127.0.0.1:1");
     odd.api = "bedrock".to_owned();
