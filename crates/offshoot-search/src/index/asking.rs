@@ -77,7 +77,7 @@ impl Asking<'_, '_> {
         self.rank(&mut candidates, order)?;
         let mut candidates = without_copies(candidates);
         let mut found =
-            Found { count: candidates.len(), is_least: !is_whole, left_out: self.rows.left_out()?, ..Found::default() };
+            Found { count: candidates.len(), is_least: !is_whole, left_out: self.rows.left_out(), ..Found::default() };
         let by = by_order(order);
         candidates.sort_by(|a, b| compare(a, b, order));
         for candidate in candidates {

@@ -21,6 +21,8 @@ const HASH_SIZE: usize = 16 << 20;
 const MERGED: usize = 8;
 /// How many KiB of the file's pages are kept in memory while it is written: merges read what was just written.
 const PAGES_KEPT: i64 = 64 << 10;
+/// The same while a search reads it.
+const PAGES_READ: i64 = 16 << 10;
 
 /// `fts` has the words of each document, the parts of its identifiers, and words for its kind; the words are separated, folded
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.
@@ -106,6 +108,7 @@ impl Database {
         let connection =
             (is_regular(file) && !is_elsewhere(file)).then(|| Connection::open_with_flags(file, flags).ok())??;
         connection.busy_timeout(PATIENCE).ok()?;
+        connection.pragma_update(None, "cache_size", -PAGES_READ).ok()?;
         (version(&connection) == Ok(VERSION)).then(|| Self { connection, stamp: stamp(file) })
     }
 

@@ -58,17 +58,28 @@ pub(super) fn refresh(
     place: SearchedPlace<'_>,
     (now, bounds): (Millis, RefreshBounds),
 ) -> Result<Refreshed> {
-    let (folders, unread) = place.store.folders(None)?;
+    // What the index knows is read while the folders are listed.
+    let (known, listed) = std::thread::scope(|scope| {
+        let known = scope.spawn(|| {
+            Database::open(file).map(|database| {
+                let known = known_sources(&database.connection);
+                (database, known)
+            })
+        });
+        let listed = place.store.folders(None);
+        (known.join().unwrap_or_default(), listed)
+    });
+    let (folders, unread) = listed?;
     let mut files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
     files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
     let mut refreshed = Refreshed { sessions: files.len(), ..Refreshed::default() };
     refreshed.diagnostics = unread.iter().map(unreadable).collect();
     let all = |refreshed: &mut Refreshed| refreshed.unread = files.iter().map(|found| found.path.clone()).collect();
-    let Some(mut database) = Database::open(file) else {
+    let Some((mut database, known)) = known else {
         all(&mut refreshed);
         return Ok(refreshed);
     };
-    let known = match known_sources(&database.connection) {
+    let known = match known {
         Ok(known) => known,
         Err(error) => {
             database.done(file, Sqlite::<()>::Err(error));

@@ -26,9 +26,39 @@ use crate::snippet::Snippet;
 pub(super) const DOCUMENT: &str =
     "SELECT id, source, entry, offset, length, kind, number, tool, model, files, time, flags, hash FROM doc";
 
+/// An open index, and what it says of all of its sessions.
+pub(super) type KnownIndex<'a> = (&'a Database, &'a SourceColumns);
+
+/// What an index says of all of its sessions, read at once.
+pub(super) struct SourceColumns {
+    pub(super) session_ids: Vec<String>,
+    /// The sessions with entries that are too long to be searched, and how many.
+    left_out: Vec<(PathBuf, usize)>,
+}
+
+impl SourceColumns {
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn read(database: &Database) -> Sqlite<Self> {
+        let mut query = database.connection.prepare("SELECT session, left_out, path FROM source")?;
+        let mut rows = query.query([])?;
+        let mut read = Self { session_ids: Vec::new(), left_out: Vec::new() };
+        while let Some(row) = rows.next()? {
+            read.session_ids.push(row.get(0)?);
+            let count: i64 = row.get(1)?;
+            if count > 0 {
+                let path = PathBuf::from(OsStr::from_bytes(row.get_ref(2)?.as_blob()?));
+                read.left_out.push((path, usize::try_from(count).unwrap_or_default()));
+            }
+        }
+        Ok(read)
+    }
+}
+
 /// The rows of an open index.
 pub(super) struct Rows<'a> {
     pub(super) connection: &'a Connection,
+    sources_read: &'a SourceColumns,
     documents: RefCell<Statement<'a>>,
     sources: RefCell<Statement<'a>>,
     known: RefCell<HashMap<i64, Arc<IndexedSession>>>,
@@ -44,7 +74,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// The database has other tables.
     pub(super) fn new(
-        database: &'a Database,
+        (database, sources_read): KnownIndex<'a>,
         place: SearchedPlace<'a>,
         query: &'a SearchQuery,
         passed_over: &'a HashSet<PathBuf>,
@@ -57,6 +87,7 @@ impl<'a> Rows<'a> {
         let check = LineCheck::of(query);
         Ok(Self {
             connection,
+            sources_read,
             documents,
             sources: sources.into(),
             known,
@@ -76,16 +107,8 @@ impl<'a> Rows<'a> {
     }
 
     /// How many entries of the sessions here are too long to be searched.
-    pub(super) fn left_out(&self) -> Sqlite<usize> {
-        let mut query = self.connection.prepare("SELECT path, left_out FROM source WHERE left_out > 0")?;
-        let rows = query.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?)))?;
-        let mut sum = 0;
-        for row in rows {
-            let (path, count) = row?;
-            let is_here = self.is_here(Path::new(OsStr::from_bytes(&path)));
-            sum += if is_here { usize::try_from(count).unwrap_or_default() } else { 0 };
-        }
-        Ok(sum)
+    pub(super) fn left_out(&self) -> usize {
+        self.sources_read.left_out.iter().filter(|(path, _)| self.is_here(path)).map(|(_, count)| count).sum()
     }
 
     fn is_here(&self, path: &Path) -> bool {

@@ -11,7 +11,7 @@ use super::database::{Database, Sqlite};
 use super::expression::{expression, expression_of_words, may_be_inside};
 use super::inside::ask_blocks;
 use super::refresh::Refreshed;
-use super::rows::Rows;
+use super::rows::{KnownIndex, Rows, SourceColumns};
 use crate::gathering::Gathered;
 use crate::hit::Found;
 use crate::query::SearchQuery;
@@ -31,18 +31,19 @@ impl IndexSearch<'_> {
     pub(super) fn ask(&self, database: &Database) -> Sqlite<Found> {
         // One snapshot for all questions.
         let snapshot = database.connection.unchecked_transaction()?;
+        let sources = SourceColumns::read(database)?;
         let mut found = match expression(self.query) {
             Some(expression) => {
-                let found = self.ask_whole_words(database, &expression)?;
-                if found.count > 0 || !may_be_inside(self.query) { found } else { self.ask_parts(database, false)? }
+                let found = self.ask_whole_words((database, &sources), &expression)?;
+                if found.count > 0 || !may_be_inside(self.query) { found } else { self.ask_parts((database, &sources), false)? }
             }
             None => {
                 let words = expression_of_words(self.query);
-                self.ask_parts(database, words.map_or(Ok(true), |words| has_rows(database, &words))?)?
+                self.ask_parts((database, &sources), words.map_or(Ok(true), |words| has_rows(database, &words))?)?
             }
         };
         found.session_ids = ids_in_names(&self.refreshed.unread);
-        found.session_ids.extend(known_ids(database)?);
+        found.session_ids.extend(sources.session_ids);
         drop(snapshot);
         found.diagnostics.extend(self.refreshed.diagnostics.iter().cloned());
         found.sessions = self.refreshed.sessions.saturating_sub(found.diagnostics.len());
@@ -51,9 +52,9 @@ impl IndexSearch<'_> {
         Ok(found)
     }
 
-    fn ask_whole_words(&self, database: &Database, expression: &str) -> Sqlite<Found> {
+    fn ask_whole_words(&self, (database, sources): KnownIndex<'_>, expression: &str) -> Sqlite<Found> {
         let unread = &self.refreshed.unread;
-        let rows = Rows::new(database, self.place, self.query, unread)?;
+        let rows = Rows::new((database, sources), self.place, self.query, unread)?;
         let found = ask_words(&rows, expression, if unread.is_empty() { self.skip } else { 0 }, self.now)?;
         if unread.is_empty() {
             return Ok(found);
@@ -74,15 +75,15 @@ impl IndexSearch<'_> {
     }
 
     /// What is inside of words, or fits patterns. `has_whole` says that a document may have the whole words of the query.
-    fn ask_parts(&self, database: &Database, has_whole: bool) -> Sqlite<Found> {
+    fn ask_parts(&self, (database, sources): KnownIndex<'_>, has_whole: bool) -> Sqlite<Found> {
         let Refreshed { unread, without_blocks, .. } = self.refreshed;
         let rest: HashSet<PathBuf> = unread.union(without_blocks).cloned().collect();
-        let rows = Rows::new(database, self.place, self.query, &rest)?;
+        let rows = Rows::new((database, sources), self.place, self.query, &rest)?;
         let mut gathered = Gathered::new(self.query, self.skip);
         let is_whole = ask_blocks(&rows, has_whole, &mut gathered)?;
         let here = rest.iter().filter(|path| self.place.store.root_of(path).is_some()).cloned().collect();
         let (gathered, scanned) = self.scan_rest(&here, None, gathered);
-        let left_out = rows.left_out()? + scanned.left_out;
+        let left_out = rows.left_out() + scanned.left_out;
         Ok(Found { is_least: !is_whole, left_out, diagnostics: scanned.diagnostics, ..gathered.finish() })
     }
 
@@ -95,11 +96,6 @@ impl IndexSearch<'_> {
         let scanned = scan_files(self.place, self.query, &files, rank, &gathered);
         (gathered.into_inner().unwrap_or_else(PoisonError::into_inner), scanned)
     }
-}
-
-fn known_ids(database: &Database) -> Sqlite<Vec<String>> {
-    let mut query = database.connection.prepare("SELECT session FROM source")?;
-    query.query_map([], |row| row.get(0))?.collect()
 }
 
 fn has_rows(database: &Database, expression: &str) -> Sqlite<bool> {
