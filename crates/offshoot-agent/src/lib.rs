@@ -9,7 +9,7 @@
 pub mod crash;
 mod words;
 pub mod lenient_json;
-mod yaml;
+pub mod yaml;
 mod home_path;
 mod process;
 pub mod sandbox;

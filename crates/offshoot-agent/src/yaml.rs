@@ -12,9 +12,10 @@ const DEEPEST: usize = 64;
 
 /// A fault, with its line from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct YamlFault {
-    pub(crate) line: usize,
-    pub(crate) why: String,
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct YamlFault {
+    pub line: usize,
+    pub why: String,
 }
 
 /// What a plain scalar means by YAML's core schema.
@@ -51,8 +52,11 @@ fn is_number(text: &str) -> bool {
     is_spelt || is_decimal || radix("0x", 16) || radix("0o", 8)
 }
 
-/// The first document of a text. An empty one is null.
-pub(crate) fn to_json(text: &str) -> Result<String, YamlFault> {
+/// The first document of a text as JSON. An empty one is null.
+///
+/// # Errors
+/// The text is not YAML, or too long or too deep.
+pub fn yaml_to_json(text: &str) -> Result<String, YamlFault> {
     let scan = |error: ScanError| YamlFault { line: error.marker().line(), why: error.info().to_owned() };
     let mut json = JsonWriter::default();
     for event in Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
@@ -186,7 +190,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Value {
-        serde_json::from_str(&to_json(text).unwrap()).unwrap()
+        serde_json::from_str(&yaml_to_json(text).unwrap()).unwrap()
     }
 
     #[test]
@@ -196,7 +200,7 @@ mod tests {
             "a": "yes", "b": [1, 31, 1500.0, null, "2"], "c": {"d": true, "e": null, "f": "x: \"y\""}, "1": "two\nlines\n",
         });
         assert_eq!(value(text), expected);
-        let json = to_json("a: 1\nb:\n\n  c: x\n").unwrap();
+        let json = yaml_to_json("a: 1\nb:\n\n  c: x\n").unwrap();
         assert_eq!(json.lines().position(|line| line.contains("\"c\"")), Some(3), "{json}");
         assert_eq!((value(""), value("- &a {x: 1}\n- *a\n")), (Value::Null, serde_json::json!([{"x": 1}, {"x": 1}])));
     }
@@ -221,7 +225,7 @@ mod tests {
                 1,
             ),
         ] {
-            let fault = to_json(&text).unwrap_err();
+            let fault = yaml_to_json(&text).unwrap_err();
             assert!(fault.line.abs_diff(line) <= 1, "{fault:?} of {}", &text[..20.min(text.len())]);
         }
     }

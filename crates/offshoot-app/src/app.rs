@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_agent::WorkFolders;
 use offshoot_catalogue::Catalogue;
 use offshoot_files::FileLimits;
-use offshoot_protocol::Peer;
+use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry::Source as _;
@@ -221,7 +221,8 @@ impl App {
     /// The settings files that have an effect in a folder.
     pub fn settings_files(&self, folder: &Path) -> SettingsFiles {
         let files = self.trust.settings_files(self.environment.data.as_deref(), folder);
-        files.before_pi(self.environment.peer(Peer::Pi).map(Path::to_path_buf))
+        let of_peer = |peer| Some(PeerFolder { peer, path: self.environment.peer(peer)?.to_path_buf() });
+        files.before_peers(Peer::ALL.into_iter().filter_map(of_peer).collect())
     }
 
     /// The settings in effect for a session.

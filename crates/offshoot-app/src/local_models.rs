@@ -22,7 +22,7 @@ const SERVED_WINDOW: &str = "OLLAMA_CONTEXT_LENGTH";
 /// # Errors
 /// The settings cannot be read, or the system gives no means to ask.
 pub fn search(app: &App, only: Option<LocalServer>) -> Result<LocalSearch> {
-    let settings = Settings::from(&app.settings_files(&app.environment.cwd).without_project(None).load()?.0);
+    let settings = Settings::from(&app.settings_files(&app.environment.cwd).without_project(Vec::new()).load()?.0);
     let (ModelTable { models, keys, .. }, variables) = (ModelTable::read(app).0, config::variables());
     let http = http(app, &settings);
     let servers = LocalServer::ALL.into_iter().filter(|server| only.is_none_or(|only| only == *server));

@@ -261,8 +261,7 @@ impl ModelTable {
         } else if let Some(first) = self.first_of_scope(app, sources) {
             named = first.level;
             Model::clone(&first.model)
-        } else if let Some(name) = &user.model {
-            let found = find(user.provider.as_deref(), name)?;
+        } else if let Some(found) = self.of_settings(app, user)? {
             named = found.level;
             found.model
         } else {
@@ -278,6 +277,23 @@ impl ModelTable {
         let usual = user.thinking_of.get(&format!("{}/{}", model.provider, model.id)).copied();
         let thinking = typed.thinking.or(named).or(level).or(usual).unwrap_or(user.thinking);
         Ok(ChosenModel { model, thinking })
+    }
+
+    /// The model that the settings name. One that a peer's settings name counts only with a key: people log in to providers there.
+    fn of_settings(&self, app: &App, user: &Settings) -> Result<Option<FoundModel>> {
+        let Some(name) = &user.model else { return Ok(None) };
+        let found = self.find(user.provider.as_deref(), name).map_err(|error| self.not_found(&error))?;
+        match user.model_of {
+            Some(peer) if !self.can_ask(&found.model) => {
+                let Model { provider, id, .. } = &found.model;
+                let peer = peer.as_str();
+                app.ui.warning(&format!(
+                    "{provider}/{id}, the model of {peer}'s settings, is not used: {provider} has no key here"
+                ));
+                Ok(None)
+            }
+            _ => Ok(Some(found)),
+        }
     }
 
     /// Why no model can be asked.

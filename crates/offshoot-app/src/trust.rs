@@ -45,7 +45,7 @@ pub enum Trust {
 /// Names in a project's folders of offshoot and pi that count only in trusted folders, beside extensions and resources.
 const GUARDED: [&str; 2] = ["settings.json", "themes"];
 /// The same of oh-my-pi.
-const GUARDED_OF_OMP: [&str; 2] = ["AGENTS.md", "themes"];
+const GUARDED_OF_OMP: [&str; 5] = ["AGENTS.md", "themes", "config.yml", "config.yaml", "settings.json"];
 
 /// The folders of scripts in a folder of settings, and what the scripts are.
 pub fn extension_places(peer: Option<Peer>, base: &Path) -> Vec<(PathBuf, ExtensionKind)> {
@@ -101,14 +101,21 @@ impl RunTrust {
     /// that does not exist may be made.
     pub fn settings_files(&self, data: Option<&Path>, folder: &Path) -> SettingsFiles {
         let files = SettingsFiles::of(data, folder);
-        let Some(project) = files.existing_project().map(Path::to_path_buf) else { return files };
-        let without =
-            |why: &str| files.clone().without_project(Some(format!("{} is not used: {why}", project.display())));
+        let of_omp = files.existing_omp_project();
+        let existing: Vec<PathBuf> =
+            files.existing_project().map(Path::to_path_buf).into_iter().chain(of_omp).collect();
+        if existing.is_empty() {
+            return files;
+        }
+        let without = |why: &str| {
+            let refusals = existing.iter().map(|file| format!("{} is not used: {why}", file.display())).collect();
+            files.clone().without_project(refusals)
+        };
         match self.of(data, folder) {
             (Trust::Given, _) => files,
             (_, Some(trouble)) => without(&trouble),
             // The user has just said so.
-            (Trust::Refused, None) if *self != Self::Undecided => files.without_project(None),
+            (Trust::Refused, None) if *self != Self::Undecided => files.without_project(Vec::new()),
             (Trust::Refused, None) => without("you do not trust this folder; --trust uses it this once"),
             (Trust::Unasked, None) => {
                 without("this folder is not trusted yet; --trust uses it this once, and `offshoot` on a terminal asks")
@@ -119,7 +126,7 @@ impl RunTrust {
 
 /// What the user's settings say of folders without an answer. Settings that cannot be read are reported where they are used.
 fn usual_trust(data: &Path, folder: &Path) -> Trust {
-    let files = SettingsFiles::of(Some(data), folder).without_project(None);
+    let files = SettingsFiles::of(Some(data), folder).without_project(Vec::new());
     match files.load().map(|(layers, _)| Settings::from(&layers).project_trust).unwrap_or_default() {
         ProjectTrust::Always => Trust::Given,
         ProjectTrust::Never => Trust::Refused,

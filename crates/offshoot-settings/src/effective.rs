@@ -14,7 +14,7 @@ use offshoot_session::outline::{Filter, TreeLayout};
 
 pub use permissions::{ALLOW, ASK, DENY, WrittenPermissions, WrittenRule};
 
-use crate::layer::Layers;
+use crate::layer::{Layers, PeerLayer, SettingOrigin};
 use crate::setting::Scope;
 use crate::table::find;
 use crate::value::Value;
@@ -81,20 +81,36 @@ impl Layers {
         [Scope::Project, Scope::Global].into_iter().filter_map(texts).collect()
     }
 
-    /// A list of pi's own settings file.
+    /// What the files of a peer list, each with the file's scope, the project's first.
     #[must_use]
-    pub fn listed_by_pi(&self, key: &str) -> Vec<String> {
-        match self.pi.get(key) {
-            Some(Value::Texts(texts)) => texts.clone(),
-            _ => Vec::new(),
-        }
+    pub fn listed_by(&self, peer: Peer, key: &str) -> Vec<(Scope, Vec<String>)> {
+        let of_peer = self.peers.iter().filter(|of| of.peer == peer);
+        let texts = |of: &PeerLayer| match of.layer.get(key) {
+            Some(Value::Texts(texts)) => Some((of.scope, texts.clone())),
+            _ => None,
+        };
+        of_peer.filter_map(texts).collect()
     }
 
-    /// Settings of single models: the project's, else the user's, else those for all models, value by value as in pi.
+    /// The provider of the model at the start. One of a peer counts only beside a model of the same peer.
+    fn provider(&self) -> Option<String> {
+        let provider = self.origin("defaultProvider");
+        let is_alone = matches!(provider, Some(SettingOrigin::Peer(_))) && self.origin("defaultModel") != provider;
+        self.text("defaultProvider").filter(|_| !is_alone)
+    }
+
+    fn origin(&self, key: &str) -> Option<SettingOrigin> {
+        find(key).map(|setting| self.value(setting).1)
+    }
+
+    /// Settings of single models: the project's, else the user's or those of pi, else those for all models, value by value as
+    /// in pi.
     fn compaction_for(&self) -> BTreeMap<String, compact::Settings> {
+        const KEY: &str = "compaction.modelOverrides";
         let mut models = BTreeMap::new();
-        for layer in [&self.global, &self.project] {
-            let Some(Value::PerModel(said)) = layer.get("compaction.modelOverrides") else { continue };
+        let peers = self.peers.iter().map(|of| &of.layer).filter(|_| self.global.get(KEY).is_none());
+        for layer in peers.take(1).chain([&self.global, &self.project]) {
+            let Some(Value::PerModel(said)) = layer.get(KEY) else { continue };
             for (name, tokens) in said {
                 let model: &mut compact::Settings = models.entry(name.clone()).or_insert_with(|| self.compaction());
                 model.reserve_tokens = tokens.reserve.unwrap_or(model.reserve_tokens);
@@ -223,6 +239,8 @@ impl Notifications {
 pub struct Settings {
     pub provider: Option<String>,
     pub model: Option<String>,
+    /// The peer whose settings name the model.
+    pub model_of: Option<Peer>,
     pub thinking: ThinkingLevel,
     /// Of single models, by `provider/id`.
     pub thinking_of: BTreeMap<String, ThinkingLevel>,
@@ -314,8 +332,12 @@ impl From<&Layers> for Settings {
     fn from(layers: &Layers) -> Self {
         let narrow = |key| u32::try_from(layers.number(key)).unwrap_or(u32::MAX);
         Self {
-            provider: layers.text("defaultProvider"),
+            provider: layers.provider(),
             model: layers.text("defaultModel"),
+            model_of: match layers.origin("defaultModel") {
+                Some(SettingOrigin::Peer(peer)) => Some(peer),
+                _ => None,
+            },
             thinking: layers
                 .text("defaultThinkingLevel")
                 .and_then(|name| ThinkingLevel::parse(&name))
@@ -440,6 +462,7 @@ mod tests {
     use super::*;
     use crate::edit::edit;
     use crate::layer::Layer;
+    use crate::omp_settings::omp_settings;
     use crate::table::SETTINGS;
     use crate::value::{ModelTokens, SettingKind};
 
@@ -474,13 +497,35 @@ mod tests {
 
     #[test]
     fn what_pi_says_counts_behind_the_user_and_names_no_program() {
-        let pi =
-            r#"{"defaultModel":"m9","theme":"light","shellPath":"/x","httpProxy":"http://x","retry":{"maxRetries":9}}"#;
+        let pi = r#"{"defaultModel":"m9","theme":"light","shellPath":"/x","httpProxy":"http://x","retry":{"maxRetries":9},
+            "compaction":{"modelOverrides":{"p/m":{"reserveTokens":7}}}}"#;
         let mut layers = layers(r#"{"theme":"dark"}"#, "");
-        layers.pi = Layer::read(pi, Scope::Global).unwrap().0;
+        layers.peers = vec![of_peer(Peer::Pi, Layer::read(pi, Scope::Global).unwrap().0)];
         let settings = Settings::from(&layers);
         assert_eq!((settings.model.as_deref(), settings.theme.as_deref()), (Some("m9"), Some("dark")));
         assert_eq!((settings.shell, settings.http.proxy, settings.retry.max_retries), (None, None, 9));
+        assert_eq!(settings.compaction_for["p/m"].reserve_tokens, 7);
+    }
+
+    fn of_peer(peer: Peer, layer: Layer) -> PeerLayer {
+        PeerLayer { peer, scope: Scope::Global, layer }
+    }
+
+    #[test]
+    fn what_omp_says_counts_behind_pi_and_its_provider_only_beside_its_model() {
+        let omp = r#"{"modelRoles":{"default":"p/m:high"},"theme":{"dark":"night"},"retry":{"maxRetries":8},"hideThinkingBlock":true}"#;
+        let omp = || of_peer(Peer::Omp, omp_settings(omp, Scope::Global, &|_| true).layer);
+        let pi = r#"{"theme":"light","retry":{"maxRetries":9}}"#;
+        let pi = || of_peer(Peer::Pi, Layer::read(pi, Scope::Global).unwrap().0);
+        let said = |own: &str, peers: Vec<PeerLayer>| {
+            let settings = Settings::from(&Layers { peers, ..layers(own, "") });
+            (settings.provider, settings.model, settings.theme, settings.retry.max_retries, settings.hide_thinking)
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(said("", vec![omp()]), (text("p"), text("m"), text("light/night"), 8, true));
+        assert_eq!(said("", vec![pi(), omp()]), (text("p"), text("m"), text("light"), 9, true));
+        let own = r#"{"defaultModel":"own","hideThinkingBlock":false}"#;
+        assert_eq!(said(own, vec![pi(), omp()]), (None, text("own"), text("light"), 9, false));
     }
 
     /// A project's settings come with a clone.

@@ -1,5 +1,6 @@
 //! What one settings file sets, what in it cannot be used, and which of two files wins. Reads text, not files.
 
+use offshoot_protocol::Peer;
 use offshoot_session::json::{Json, JsonKind};
 
 use crate::comments::blanked;
@@ -56,6 +57,11 @@ impl Layer {
         keys.into_iter().collect()
     }
 
+    /// Sets a value that was read from this place.
+    pub(crate) fn set(&mut self, key: &'static str, value: Value, place: TextPosition) {
+        self.values.push((key, value, place));
+    }
+
     fn last(&self, key: &str) -> Option<&(&'static str, Value, TextPosition)> {
         self.values.iter().rev().find(|(known, ..)| *known == key)
     }
@@ -66,16 +72,24 @@ impl Layer {
 pub enum SettingOrigin {
     Default,
     File(Scope),
-    /// pi's own settings file.
-    Pi,
+    /// A peer's own settings file.
+    Peer(Peer),
+}
+
+/// A peer's own settings, which count only where the user's file says nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeerLayer {
+    pub peer: Peer,
+    pub scope: Scope,
+    pub layer: Layer,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers {
     pub global: Layer,
     pub project: Layer,
-    /// pi's own settings, which count only where the user's file says nothing, and only as far as [`is_taken_from_pi`] says.
-    pub pi: Layer,
+    /// The peers' own settings, in the order of precedence. Of pi's only what [`is_taken_from_pi`] says.
+    pub peers: Vec<PeerLayer>,
 }
 
 impl Layers {
@@ -84,11 +98,13 @@ impl Layers {
     pub fn value(&self, setting: &Setting) -> (Option<Value>, SettingOrigin) {
         let of =
             |scope| self.layer(scope).get(setting.key).map(|value| (Some(value.clone()), SettingOrigin::File(scope)));
-        let pi = || {
-            let value = self.pi.get(setting.key).filter(|_| is_taken_from_pi(setting.key))?;
-            Some((Some(value.clone()), SettingOrigin::Pi))
+        let of_peer = |PeerLayer { peer, layer, .. }: &PeerLayer| {
+            let is_taken = *peer != Peer::Pi || is_taken_from_pi(setting.key);
+            let value = layer.get(setting.key).filter(|_| is_taken)?;
+            Some((Some(value.clone()), SettingOrigin::Peer(*peer)))
         };
-        let users = of(Scope::Global).or_else(pi).unwrap_or_else(|| (setting.default(), SettingOrigin::Default));
+        let peers = || self.peers.iter().find_map(of_peer);
+        let users = of(Scope::Global).or_else(peers).unwrap_or_else(|| (setting.default(), SettingOrigin::Default));
         let Some(projects) = of(Scope::Project) else { return users };
         let strictness = |value: &Option<Value>| value.as_ref().map_or(0, |value| setting.strictness(value));
         let is_used = setting.in_projects == InProjects::Set || strictness(&projects.0) > strictness(&users.0);
@@ -163,7 +179,7 @@ impl LayerReader<'_> {
                     }
                     Ok(read) => {
                         let place = self.position(value);
-                        self.layer.values.push((setting.key, read, place));
+                        self.layer.set(setting.key, read, place);
                     }
                     Err(why) => self.warn(value, format!("{key} {why}")),
                 }

@@ -12,8 +12,10 @@ mod value;
 mod setting;
 mod table;
 mod of_pi;
+mod of_omp;
 mod layer;
-mod pi_settings;
+mod peer_settings;
+mod omp_settings;
 mod edit;
 mod effective;
 
@@ -22,9 +24,10 @@ pub use effective::{
     ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, NotificationKind, Notifications, PeerUse, ProjectTrust,
     SandboxSettings, Settings, WrittenPermissions, WrittenRule,
 };
-pub use layer::{Layer, Layers, SettingOrigin, UnreadableSettings};
+pub use layer::{Layer, Layers, PeerLayer, SettingOrigin, UnreadableSettings};
 pub use of_pi::is_taken_from_pi;
-pub use pi_settings::{PiSettingUse, settings_of_pi};
+pub use omp_settings::{OmpConfig, omp_settings};
+pub use peer_settings::{PeerSettingUse, settings_of_pi};
 pub use setting::{Scope, Section, Setting};
 pub use table::{SETTINGS, find};
 pub use value::{ModelTokens, SettingKind, Value};

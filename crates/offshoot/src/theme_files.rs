@@ -7,7 +7,7 @@ use offshoot_app::app::App;
 use offshoot_app::config::settings::peer_folders;
 use offshoot_app::packages::brought;
 use offshoot_packages::source::absolute;
-use offshoot_protocol::{Peer, PeerFolder};
+use offshoot_protocol::PeerFolder;
 use offshoot_settings::{Layers, Scope};
 
 use crate::themes::{self, ThemeFiles};
@@ -27,11 +27,8 @@ pub(crate) fn theme_files(app: &App, layers: &Layers, folder: &Path) -> ThemeFil
     });
     let peers = peer_folders(&app.environment);
     let by_peers = peers.iter().flat_map(|PeerFolder { peer, path }| {
-        let words = match peer {
-            Peer::Pi => layers.listed_by_pi("themes"),
-            Peer::Omp => Vec::new(),
-        };
-        let words = words.into_iter().filter(|word| !is_pattern(word));
+        let words = layers.listed_by(*peer, "themes").into_iter().flat_map(|(_, words)| words);
+        let words = words.filter(|word| !is_pattern(word));
         std::iter::once(path.join("themes")).chain(words.map(|word| absolute(&word, path, home)).collect::<Vec<_>>())
     });
     let brought = brought(app, layers, folder).themes.into_iter().chain(app.registered.themes());

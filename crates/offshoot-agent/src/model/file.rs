@@ -10,7 +10,7 @@ use offshoot_protocol::model::Compat;
 use serde_json::Value;
 
 use super::value;
-use crate::yaml::to_json;
+use crate::yaml::yaml_to_json;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct File {
@@ -145,7 +145,8 @@ impl ModelsDialect {
         match self {
             Self::Pi => parse(text).map_err(of_json),
             Self::Omp => {
-                let json = to_json(text).map_err(|fault| ModelsFault { line: Some(fault.line), why: fault.why })?;
+                let json =
+                    yaml_to_json(text).map_err(|fault| ModelsFault { line: Some(fault.line), why: fault.why })?;
                 let file: Option<File> = serde_json::from_str(&json).map_err(of_json)?;
                 let mut file = file.unwrap_or_default();
                 file.providers.0.iter_mut().for_each(|(_, provider)| provider.spell_as_pi());

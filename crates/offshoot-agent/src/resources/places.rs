@@ -32,8 +32,8 @@ pub struct ResourcePlaces {
     pub data: Option<PathBuf>,
     /// The peers' own folders that count after the data folder.
     pub peers: Vec<PeerFolder>,
-    /// The lists of pi's own settings.
-    pub pi_lists: ResourceLists,
+    /// The lists of the peers' own settings.
+    pub peer_lists: Vec<(Peer, ResourceLists)>,
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// Templates are looked for outside the command line.
@@ -98,6 +98,12 @@ impl ResourceBase {
 
     fn dialect(&self) -> TemplateDialect {
         if self.peer == Some(Peer::Omp) { TemplateDialect::Omp } else { TemplateDialect::Pi }
+    }
+
+    /// Its folders of skills. oh-my-pi also has those that it wrote itself.
+    fn skill_folders(&self) -> Vec<PathBuf> {
+        let names: &[&str] = if self.peer == Some(Peer::Omp) { &["skills", "managed-skills"] } else { &["skills"] };
+        names.iter().map(|name| self.path.join(name)).collect()
     }
 
     fn loose_skills(&self) -> LooseFiles {
@@ -208,7 +214,9 @@ impl ResourcePlaces {
             return places;
         }
         for ListedPlaces { bases, words, scope } in self.lists(|lists| &lists.skills) {
-            let listed = listed(&bases, words, self.home.as_deref(), troubles, skill_files);
+            let loose = bases.first().map_or(LooseFiles::Direct, ResourceBase::loose_skills);
+            let in_folder = |folder: &Path| skills_in(folder, loose, &mut Vec::new());
+            let listed = listed(&bases, words, self.home.as_deref(), troubles, in_folder);
             places.push(FoundFiles::new(listed, scope));
             for (base, folder, loose) in self.skill_folders(&bases, scope) {
                 if folder.is_dir() {
@@ -253,10 +261,8 @@ impl ResourcePlaces {
             scope: ResourceScope::User,
         });
         let peers = self.peers.iter().map(|PeerFolder { peer, path }| {
-            let words: &[String] = match peer {
-                Peer::Pi => of(&self.pi_lists),
-                Peer::Omp => &[],
-            };
+            let words = self.peer_lists.iter().find(|(of_peer, _)| of_peer == peer);
+            let words: &[String] = words.map_or(&[], |(_, lists)| of(lists));
             ListedPlaces { bases: of_user(path, Some(*peer)), words, scope: ResourceScope::User }
         });
         project.chain(user).chain(peers).collect()
@@ -272,7 +278,9 @@ impl ResourcePlaces {
                 // Those of the home folder stand behind the last.
                 let last = self.peers.last().map(|last| &last.path);
                 let is_last = last.is_none_or(|last| bases.iter().any(|base| base.path == *last));
-                let own = bases.iter().map(|base| (base.path.join("skills"), base.loose_skills()));
+                let own = bases
+                    .iter()
+                    .flat_map(|base| base.skill_folders().into_iter().map(|folder| (folder, base.loose_skills())));
                 let shared = self.home.iter().filter(|_| is_last);
                 own.chain(shared.map(|home| (home.join(SHARED), LooseFiles::Below))).map(with_base).collect()
             }
@@ -367,7 +375,8 @@ pub fn skill_files(folder: &Path) -> Vec<PathBuf> {
 #[must_use]
 pub fn skill_files_of(folder: &PeerFolder) -> Vec<PathBuf> {
     let base = ResourceBase { path: folder.path.clone(), peer: Some(folder.peer) };
-    skills_in(&base.path.join("skills"), base.loose_skills(), &mut Vec::new())
+    let folders = base.skill_folders().into_iter();
+    folders.flat_map(|folder| skills_in(&folder, base.loose_skills(), &mut Vec::new())).collect()
 }
 
 /// The Markdown files below a folder of templates of a package.

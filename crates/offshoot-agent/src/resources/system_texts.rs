@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::project_folders;
+use offshoot_protocol::{Peer, project_folders};
 
 use super::places::named_path;
 use super::{ResourcePlaces, ResourceTrouble, read};
@@ -58,10 +58,11 @@ fn in_project(cwd: &Path, name: &str) -> Option<PathBuf> {
     project_folders(cwd).into_iter().map(|(_, folder)| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The project's file, else the user's.
+/// The project's file, else the user's, else that of oh-my-pi's own folder. pi's is copied by `offshoot migrate-from pi`.
 fn of_file(places: &ResourcePlaces, name: &str, troubles: &mut Vec<ResourceTrouble>) -> String {
     let project = places.project.as_ref().and_then(|cwd| in_project(cwd, name));
-    let user = || places.data.as_ref().map(|data| data.join(name)).filter(|file| file.is_file());
+    let omp = places.peers.iter().filter(|of| of.peer == Peer::Omp).map(|of| &of.path);
+    let user = || places.data.iter().chain(omp).map(|folder| folder.join(name)).find(|file| file.is_file());
     project.or_else(user).map(|file| content(&file, troubles)).unwrap_or_default()
 }
 

@@ -95,6 +95,7 @@ impl Project<'_> {
         let leads_outside = |trouble: &ContextTrouble| matches!(trouble, ContextTrouble::LeadsOutside { .. });
         let files = SettingsFiles::of(app.environment.data.as_deref(), self.folder);
         files.existing_project().is_some()
+            || files.existing_omp_project().is_some()
             || self.troubles.iter().any(leads_outside)
             || !resources::of_project(self.folder, app.environment.home.as_deref()).is_empty()
     }
@@ -140,7 +141,7 @@ impl UserRules {
     pub fn remove(&self, rule: &str) -> Result<usize> {
         let mut count =
             usize::from(self.project.as_ref().map(|project| project.remove(rule)).transpose()? == Some(true));
-        let (layers, _) = self.files.clone().without_project(None).load()?;
+        let (layers, _) = self.files.clone().without_project(Vec::new()).load()?;
         for key in [ALLOW, ASK, DENY] {
             let has_it =
                 |value: &Value| matches!(value, Value::Texts(rules) if rules.iter().any(|known| known == rule));

@@ -1,5 +1,6 @@
 //! The agent's setup: model, keys, tools, prompt and settings, from the command line, the session and the user's files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -22,7 +23,7 @@ use offshoot_session::clock::{Zone, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
-use offshoot_settings::{Layers, Scope, Settings};
+use offshoot_settings::{Layer, Layers, Scope, Settings};
 use offshoot_workspace::recover_files;
 
 use super::approval::{Project, permissions, start_mode};
@@ -210,18 +211,32 @@ pub(super) fn choose_again(app: &App, args: &Args, session: &Session) -> Result<
     ModelTable::read(app).0.with_key(args.api_key.as_deref()).choose(app, &sources).map(drop)
 }
 
-/// The settings, and what is chosen by them. A project whose settings name a model or a tool that does not exist must not
-/// stop the start: they are left out, with a warning.
+/// The settings, and what is chosen by them. A project or a peer whose settings name a model or a tool that does not exist must
+/// not stop the start: they are left out, with a warning.
 fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> Result<T>) -> Result<(Settings, T)> {
     let settings = Settings::from(layers);
     let refused = match choose(&settings) {
         Ok(chosen) => return Ok((settings, chosen)),
         Err(refused) => refused,
     };
-    let users = Settings::from(&Layers { global: layers.global.clone(), ..Layers::default() });
-    let Some(chosen) = choose(&users).ok().filter(|_| users != settings) else { return Err(refused) };
-    app.ui.warning(&format!("{}; the project's settings are not used", refused.on_one_line()));
-    Ok((users, chosen))
+    let Layers { global, project, peers } = layers.clone();
+    let without_peers = Layers { global: global.clone(), project, peers: Vec::new() };
+    let without_project = Layers { global: global.clone(), project: Layer::default(), peers };
+    let own = Layers { global, ..Layers::default() };
+    let named = layers.peers.iter().map(|of| of.peer.as_str()).collect::<BTreeSet<_>>();
+    let of_peers = format!("the settings of {} are", named.into_iter().collect::<Vec<_>>().join(" and "));
+    let project = "the project's settings are".to_owned();
+    for (rest, left) in [(without_peers, &of_peers), (without_project, &project), (own, &project)] {
+        let users = Settings::from(&rest);
+        if users == settings {
+            continue;
+        }
+        if let Ok(chosen) = choose(&users) {
+            app.ui.warning(&format!("{}; {left} not used", refused.on_one_line()));
+            return Ok((users, chosen));
+        }
+    }
+    Err(refused)
 }
 
 /// Begins to look for skills and prompt templates, and reads the texts of the system prompt. What is odd about these, and what
@@ -243,7 +258,12 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         project_lists: lists(Scope::Project),
         user_lists: lists(Scope::Global),
         peers: peer_folders(&app.environment),
-        pi_lists: ResourceLists { templates: layers.listed_by_pi("prompts"), skills: layers.listed_by_pi("skills") },
+        peer_lists: Peer::ALL
+            .map(|peer| {
+                let of = |key: &str| layers.listed_by(peer, key).into_iter().flat_map(|(_, words)| words).collect();
+                (peer, ResourceLists { templates: of("prompts"), skills: of("skills") })
+            })
+            .to_vec(),
         packages: Vec::new(),
     };
     let typed =

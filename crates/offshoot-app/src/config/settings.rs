@@ -3,15 +3,19 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use offshoot_agent::yaml::yaml_to_json;
 use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::{SharedFile, read_regular};
-use offshoot_settings::{Layer, Layers, PeerUse, Scope, Settings, Value, edit};
+use offshoot_settings::{Layer, Layers, OmpConfig, PeerLayer, PeerUse, Scope, Settings, Value, edit, omp_settings};
 
 use super::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 
 /// A larger file is refused: a cloned project may contain anything.
 const LIMIT: u64 = 1 << 20;
+
+/// oh-my-pi's files of settings, of which the first counts.
+const OMP_FILES: [&str; 3] = ["config.yml", "config.yaml", "settings.json"];
 
 /// The settings files of the user and of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,16 +24,51 @@ pub struct SettingsFiles {
     pub global: Option<PathBuf>,
     /// The project's; `None` if it is the same file as the user's, or not trusted.
     pub project: Option<PathBuf>,
-    /// Why the project's file is not used.
-    refusal: Option<String>,
-    /// pi's own folder.
-    pi: Option<PathBuf>,
+    /// The project's folder of oh-my-pi; `None` if it is not trusted.
+    omp_project: Option<PathBuf>,
+    /// Why the project's files are not used.
+    refusals: Vec<String>,
+    /// The peers' own folders, in the order of precedence.
+    peers: Vec<PeerFolder>,
 }
 
 /// pi's own settings. What pi makes of an unreadable file is pi's affair.
 pub fn of_pi(pi: &Path) -> Layer {
     let text = text(&pi.join("settings.json")).unwrap_or_default();
     Layer::read(&text, Scope::Global).map(|(layer, _)| layer).unwrap_or_default()
+}
+
+/// The name of oh-my-pi's file of settings in its folder, and its text as JSON, in which each value keeps its line. The older
+/// file counts without the newer one.
+///
+/// # Errors
+/// The file cannot be read. The message names its line.
+pub fn omp_text(folder: &Path) -> std::result::Result<Option<(&'static str, String)>, String> {
+    for name in OMP_FILES {
+        let path = folder.join(name);
+        if !exists(&path) {
+            continue;
+        }
+        let text = text(&path).map_err(|error| error.on_one_line())?;
+        let json = match name.ends_with(".json") {
+            true => text,
+            false => {
+                yaml_to_json(&text).map_err(|fault| format!("{}:{}: {}", path.display(), fault.line, fault.why))?
+            }
+        };
+        return Ok(Some((name, json)));
+    }
+    Ok(None)
+}
+
+/// oh-my-pi's own settings, which name themes of this folder.
+pub fn of_omp(folder: &Path, scope: Scope) -> OmpConfig {
+    let has_theme = |name: &str| {
+        let is_name = !name.contains(['/', '\\']);
+        matches!(name, "light" | "dark") || (is_name && folder.join("themes").join(format!("{name}.json")).is_file())
+    };
+    let json = omp_text(folder).ok().flatten().map(|(_, json)| json).unwrap_or_default();
+    omp_settings(&json, scope, &has_theme)
 }
 
 /// The peers' own folders that count by the user's settings, in the order of precedence.
@@ -39,7 +78,11 @@ pub fn peer_folders(environment: &Environment) -> Vec<PeerFolder> {
     if found.is_empty() {
         return Vec::new();
     }
-    let files = SettingsFiles { project: None, ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd) };
+    let files = SettingsFiles {
+        project: None,
+        omp_project: None,
+        ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd)
+    };
     let Ok((layers, _)) = files.load() else { return Vec::new() };
     let counts = found.into_iter().filter(|(peer, _)| layers.use_of(*peer) == PeerUse::On);
     counts.map(|(peer, path)| PeerFolder { peer, path: path.to_path_buf() }).collect()
@@ -53,7 +96,7 @@ pub fn peer_folder(environment: &Environment, peer: Peer) -> Option<PathBuf> {
 /// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
 pub fn session_dir(environment: &Environment) -> Option<PathBuf> {
     let data = environment.data.as_deref()?;
-    let files = SettingsFiles { project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
+    let files = SettingsFiles { project: None, omp_project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
     let named = Settings::from(&files.load().ok()?.0).session_dir?;
     Some(environment.whole_path(named))
 }
@@ -64,22 +107,29 @@ impl SettingsFiles {
         let global = data.map(|data| data.join("settings.json"));
         let project =
             Some(cwd.join(".offshoot").join("settings.json")).filter(|project| global.as_ref() != Some(project));
-        Self { global, project, refusal: None, pi: None }
+        let omp_project = Some(cwd.join(Peer::Omp.in_project()));
+        Self { global, project, omp_project, refusals: Vec::new(), peers: Vec::new() }
     }
 
-    /// With pi's own folder behind the user's file, if that says so.
-    pub fn before_pi(self, pi: Option<PathBuf>) -> Self {
-        Self { pi, ..self }
+    /// With the peers' own folders behind the user's file, each if that says so.
+    pub fn before_peers(self, peers: Vec<PeerFolder>) -> Self {
+        Self { peers, ..self }
     }
 
-    /// The user's file only, with a warning why.
-    pub fn without_project(self, refusal: Option<String>) -> Self {
-        Self { project: None, refusal, ..self }
+    /// The user's files only, with warnings why.
+    pub fn without_project(self, refusals: Vec<String>) -> Self {
+        Self { project: None, omp_project: None, refusals, ..self }
     }
 
     /// The project's file, if there is one.
     pub fn existing_project(&self) -> Option<&Path> {
-        self.project.as_deref().filter(|project| project.symlink_metadata().is_ok())
+        self.project.as_deref().filter(|project| exists(project))
+    }
+
+    /// The project's file of oh-my-pi, if there is one.
+    pub fn existing_omp_project(&self) -> Option<PathBuf> {
+        let folder = self.omp_project.as_ref()?;
+        OMP_FILES.map(|name| folder.join(name)).into_iter().find(|path| exists(path))
     }
 
     fn path(&self, scope: Scope) -> Option<&Path> {
@@ -97,11 +147,26 @@ impl SettingsFiles {
             (Layer::default(), vec![format!("{}; the project's settings are not used", error.on_one_line())])
         });
         troubles.extend(more);
-        troubles.extend(self.refusal.clone());
+        troubles.extend(self.refusals.clone());
         let mut layers = Layers { global, project, ..Layers::default() };
-        if let Some(pi) = self.pi.as_ref().filter(|_| layers.use_of(Peer::Pi) == PeerUse::On) {
-            layers.pi = of_pi(pi);
+        let peers = self.peers.iter().filter(|of| layers.use_of(of.peer) == PeerUse::On);
+        let mut peers: Vec<(Peer, Scope, &Path)> =
+            peers.map(|PeerFolder { peer, path }| (*peer, Scope::Global, path.as_path())).collect();
+        if let Some(project) = &self.omp_project {
+            let unreadable = omp_text(project).err();
+            troubles.extend(unreadable.map(|why| format!("{why}; the project's settings of oh-my-pi are not used")));
+            peers.push((Peer::Omp, Scope::Project, project));
         }
+        // A project's file comes before the user's of the same peer.
+        peers.sort_by_key(|(peer, scope, _)| (*peer, *scope == Scope::Global));
+        let of_peer = |(peer, scope, path)| {
+            let layer = match peer {
+                Peer::Pi => of_pi(path),
+                Peer::Omp => of_omp(path, scope).layer,
+            };
+            PeerLayer { peer, scope, layer }
+        };
+        layers.peers = peers.into_iter().map(of_peer).filter(|of| of.layer != Layer::default()).collect();
         Ok((layers, troubles))
     }
 
@@ -156,6 +221,10 @@ impl SettingsFiles {
         let (layer, diagnostics) = Layer::read(&text(path)?, scope).map_err(|error| damaged(path, &error))?;
         Ok((layer, diagnostics.iter().map(|diagnostic| format!("{}:{diagnostic}", path.display())).collect()))
     }
+}
+
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> CommandError {

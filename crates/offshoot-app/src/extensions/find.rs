@@ -8,7 +8,7 @@ use offshoot_extensions::contract::{AllowedFiles, ExtensionKind, ExtensionSource
 use offshoot_extensions::node::imports;
 use offshoot_packages::contents::{Contents, extensions as scripts};
 use offshoot_packages::entry::ResourceKind;
-use offshoot_protocol::{PeerFolder, project_folders};
+use offshoot_protocol::{Peer, PeerFolder, project_folders};
 use offshoot_session::text::{counted, spell_name};
 use offshoot_settings::{Layers, Scope};
 
@@ -43,12 +43,13 @@ pub struct FoundExtensions {
     pub unknown: Vec<ProjectFolder>,
 }
 
-/// Of each place the folder, what is in it, and whose it is.
+/// Of each place the folder, what is in it, whose it is, and the names in it that do not count.
 struct Place {
     path: PathBuf,
     kind: ExtensionKind,
     origin: Origin,
     scope: Scope,
+    disabled: Vec<String>,
 }
 
 /// Whose extensions are judged, by what settings.
@@ -148,7 +149,7 @@ pub fn wrongly_named(app: &App, selection: &ExtensionSelection) -> Option<String
 
 fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
     let environment = &app.environment;
-    let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope };
+    let place = |path: PathBuf, kind, origin, scope| Place { path, kind, origin, scope, disabled: Vec::new() };
     let mut places = Vec::new();
     for (peer, base) in project_folders(cwd) {
         let own = extension_places(peer, &base).into_iter();
@@ -164,13 +165,40 @@ fn places(app: &App, layers: &Layers, cwd: &Path) -> Vec<Place> {
             places.extend(paths.map(|path| place(path, kind, Origin::Settings, scope)));
         }
     }
+    let by_omp = layers.listed_by(Peer::Omp, "extensions");
+    let disabled: Vec<String> = by_omp
+        .iter()
+        .flat_map(|(_, words)| words)
+        .filter_map(|word| word.strip_prefix('!').map(str::to_owned))
+        .collect();
+    let named = by_omp
+        .iter()
+        .map(|(scope, words)| (*scope, words.iter().filter(|word| !word.starts_with('!')).collect::<Vec<_>>()));
+    // The first list counts alone. A relative path begins in the working folder, which is the project's.
+    if let Some((scope, words)) = named.into_iter().find(|(_, words)| !words.is_empty()) {
+        let paths = words.into_iter().map(|word| environment.path(word));
+        let paths = paths.filter(|path| scope == Scope::Project || path.is_absolute());
+        places.extend(paths.map(|path| place(cwd.join(path), ExtensionKind::Extension, Origin::Settings, scope)));
+    }
     let peers = peer_folders(environment).into_iter().map(|PeerFolder { peer, path }| (Some(peer), path));
     let bases = environment.data.iter().map(|data| (None, data.clone())).chain(peers);
     for (peer, base) in bases {
         let own = extension_places(peer, &base).into_iter();
-        places.extend(own.map(|(path, kind)| place(path, kind, Origin::User, Scope::Global)));
+        let of_user =
+            |(path, kind)| Place { disabled: disabled.clone(), ..place(path, kind, Origin::User, Scope::Global) };
+        let own =
+            own.map(
+                |of| if peer == Some(Peer::Omp) { of_user(of) } else { place(of.0, of.1, Origin::User, Scope::Global) },
+            );
+        places.extend(own);
     }
     places
+}
+
+/// The name of a script: that of its file, or of its folder.
+fn script_name(path: &Path) -> Option<&str> {
+    let stem = path.file_stem()?.to_str()?;
+    if stem == "index" { path.parent()?.file_name()?.to_str() } else { Some(stem) }
 }
 
 impl FoundExtensions {
@@ -229,7 +257,11 @@ impl FoundExtensions {
     fn add_place(&mut self, place: &Place) {
         match place.origin {
             Origin::Settings => self.add_named(&place.path, place.kind, place.origin),
-            _ => scripts(&place.path).into_iter().for_each(|path| self.add_found(&path, place.kind, place.origin)),
+            _ => {
+                let counts = |path: &PathBuf| !place.disabled.iter().any(|name| script_name(path) == Some(name));
+                let scripts = scripts(&place.path).into_iter().filter(counts);
+                scripts.for_each(|path| self.add_found(&path, place.kind, place.origin));
+            }
         }
     }
 

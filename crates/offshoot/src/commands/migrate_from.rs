@@ -85,7 +85,7 @@ fn from_pi(app: &App, args: &Args) -> Result<()> {
         return app.ui.nothing_to_do("nothing was changed");
     }
     if standing.state != PeerUse::On {
-        let files = SettingsFiles::of(Some(&data), &app.environment.cwd).without_project(None);
+        let files = SettingsFiles::of(Some(&data), &app.environment.cwd).without_project(Vec::new());
         files.store(Scope::Global, Peer::Pi.setting(), Some(&Value::Text("on".to_owned())))?;
     }
     copies.files.iter().try_for_each(|file| copy(app, file, &data))?;

@@ -40,5 +40,5 @@ pub(super) fn settle(app: &App, peer: Peer, answer: Option<&str>) {
 }
 
 fn settings(app: &App) -> SettingsFiles {
-    SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd).without_project(None)
+    SettingsFiles::of(app.environment.data.as_deref(), &app.environment.cwd).without_project(Vec::new())
 }

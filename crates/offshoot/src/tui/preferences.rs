@@ -4,10 +4,9 @@ use std::path::Path;
 
 use offshoot_app::agent::Args;
 use offshoot_app::app::App;
-use offshoot_app::config::settings::{SettingsFiles, peer_folder};
+use offshoot_app::config::settings::{SettingsFiles, peer_folders};
 use offshoot_app::config::variable;
 use offshoot_app::error::Result;
-use offshoot_protocol::Peer;
 use offshoot_settings::Settings;
 use offshoot_tui::app::model::Preferences;
 use offshoot_tui::keymap::Action;
@@ -21,8 +20,7 @@ use crate::themes::{self, ThemeFiles};
 
 /// Reads the settings for a session of this folder. Invalid settings were reported when the agent was set up.
 pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &str) -> Result<Preferences> {
-    let (keymap, troubles) =
-        key_bindings::load(app.environment.data.as_deref(), peer_folder(&app.environment, Peer::Pi).as_deref())?;
+    let (keymap, troubles) = key_bindings::load(app.environment.data.as_deref(), &peer_folders(&app.environment))?;
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
     let (layers, _) = files.load()?;
     let mut settings = Settings::from(&layers);

@@ -5,10 +5,12 @@ use std::path::Path;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::resources::of_project;
 use offshoot_app::app::App;
-use offshoot_app::config::settings::SettingsFiles;
+use offshoot_app::config::settings::{SettingsFiles, of_omp};
 use offshoot_app::config::trust_file::{TrustFile, real};
 use offshoot_app::error::Result;
 use offshoot_app::trust::{RunTrust, Trust, extension_folders};
+use offshoot_protocol::Peer;
+use offshoot_settings::Scope;
 
 use super::start_panel::{StartAnswer, StartQuestion};
 
@@ -52,6 +54,12 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
         let sets = if sets.is_empty() { "has no settings that can be read".to_owned() } else { format!("sets {sets}") };
         effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));
     }
+    if let Some(path) = files.existing_omp_project() {
+        let of_omp = of_omp(&folder.join(Peer::Omp.in_project()), Scope::Project);
+        let sets = of_omp.layer.keys().join(", ");
+        let sets = if sets.is_empty() { "sets nothing that offshoot has".to_owned() } else { format!("sets {sets}") };
+        effects.push(format!("{} {sets}", app.environment.short(&path.display().to_string())));
+    }
     let (_, troubles) = context_files::find(data.unwrap_or(Path::new("")), folder, None, Links::Inside);
     effects.extend(troubles.iter().filter_map(|trouble| match trouble {
         ContextTrouble::LeadsOutside { path, target, .. } => {
@@ -65,6 +73,8 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
             Some("skills") => "has skills for the model",
             Some("SYSTEM.md") => "replaces the system prompt",
             Some("APPEND_SYSTEM.md") => "adds to the system prompt",
+            Some("RULES.md") => "has rules for the model",
+            _ if place.parent().is_some_and(|folder| folder.ends_with("rules")) => "is a rule for the model",
             _ => "has prompt templates",
         };
         format!("{} {kind}", app.environment.short(&place.display().to_string()))

@@ -12,6 +12,20 @@ use crate::agent::Talk;
 use crate::pi_folder::stamps;
 use crate::terminal::Terminal;
 
+/// oh-my-pi's settings.
+const CONFIG: &str = "# mine
+theme:
+  dark: night
+  light: paper
+modelRoles:
+  default: mine/o1:low
+compaction: {keepRecentTokens: 12345, methodOrder: [soft]}
+skills: {ignoredSkills: [ignored]}
+tools: {approvalMode: write}
+shellPath: /bin/other
+statusLine: {preset: full}
+";
+
 /// A home in which somebody works with oh-my-pi. offshoot has no model of its own.
 fn with_omp(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
     let talk = Talk::new(replies);
@@ -39,7 +53,11 @@ fn with_omp(replies: impl IntoIterator<Item = Reply>) -> (Talk, PathBuf) {
         ("rules/tabs.mdc", "---\nalwaysApply: true\n---\nUse tabs."),
         ("rules/other.md", "---\nalwaysApply: true\nagents: [reviewer]\n---\nFor another agent."),
         ("AGENTS.md", "Words of omp's AGENTS.md."),
-        ("config.yml", "theme:\n  dark: night\n"),
+        ("config.yml", CONFIG),
+        ("keybindings.yml", "app.clear: alt+c\n"),
+        ("APPEND_SYSTEM.md", "Appended by omp."),
+        ("managed-skills/learnt/SKILL.md", "---\nname: learnt\ndescription: Learnt in omp.\n---\nx\n"),
+        ("skills/ignored/SKILL.md", "---\nname: ignored\ndescription: Ignored in omp.\n---\nx\n"),
         ("mcp.json", "{}"),
     ] {
         put(&omp.join(name), text);
@@ -74,13 +92,19 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           models.yml with mine
           2 prompt templates
           2 commands
-          1 skill
+          3 skills
           4 rules
           1 theme
+          settings: theme.dark, modelRoles.default, compaction.keepRecentTokens, skills.ignoredSkills, tools.approvalMode
+          key bindings, if you have none
           AGENTS.md, if you have none
+          APPEND_SYSTEM.md, if you have none
           not: logins, which omp alone may renew: anthropic
           not: keys of providers without a model here: nobody
-          not: config.yml, oh-my-pi's settings
+          not: settings that name a program: shellPath
+          not: settings that offshoot does not have: compaction.methodOrder
+          not: settings about omp's own looks: statusLine
+          not: the setting theme.light names the theme paper, which is not here
           not: mcp.json: offshoot has no MCP servers
         ");
 
@@ -94,17 +118,20 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     for part in [
         "Review main.rs and a b as in omp.",
         "Counts in omp.",
+        "Learnt in omp.",
         "Words of omp's AGENTS.md.",
+        "Appended by omp.",
         "Always be kind.",
         "Use tabs.",
         &listed,
     ] {
         assert!(request.body.contains(part), "{part}: {}", request.body);
     }
-    for part in ["Too deep", "No skill in omp", "No unwrap", "another agent"] {
+    for part in ["Too deep", "No skill in omp", "Ignored in omp", "No unwrap", "another agent"] {
         assert!(!request.body.contains(part), "{part}: {}", request.body);
     }
     assert!(format!("{:?}", request.headers).contains("sk-of-db-0123456789"), "the key of its database");
+    assert!(request.body.contains("\"budget_tokens\":2048"), "the level of its model: {}", request.body);
 
     let told = talk.run(&["-p", "/plain a b"]);
     assert!(talk.server.seen().pop().unwrap().body.contains(r"Plain.\n\na b"));
@@ -154,15 +181,46 @@ fn a_projects_folder_counts_only_where_it_is_trusted() {
     put(&project.join("AGENTS.md"), "Words of the project.");
     put(&project.join("skills/theirs/SKILL.md"), "---\nname: theirs\ndescription: Of the project.\n---\nx\n");
     put(&project.join("commands/go.md"), "Go $1.");
+    put(
+        &project.join("config.yml"),
+        "modelRoles: {default: mine/o1:off}\ntools: {approvalMode: always-ask}\nextensions: [loud.mjs]\n",
+    );
+    put(
+        &talk.world.home().join("work/loud.mjs"),
+        "export default (pi) => { pi.on('session_start', (event, ctx) => ctx.ui.notify('loud')); };",
+    );
     let said = talk.run(&["-p", "/go x"]);
     let request = talk.server.seen().pop().unwrap().body;
     assert!(!request.contains("of the project") && !request.contains("Of the project"), "{request}");
-    assert!(said.contains(".omp/skills is not used") && said.contains(".omp/commands is not used"), "{said}");
-    talk.run(&["--trust", "-p", "/go x"]);
+    for name in ["skills", "commands", "config.yml"] {
+        assert!(said.contains(&format!(".omp/{name} is not used")), "{said}");
+    }
+    assert!(request.contains("\"budget_tokens\":2048"), "{request}");
+    let said = talk.run(&["--trust", "-p", "/go x"]);
     let request = talk.server.seen().pop().unwrap().body;
+    assert!(!request.contains("budget_tokens"), "{request}");
+    assert!(said.contains("loud"), "{said}");
     for part in ["Words of the project.", "Of the project.", "Go x."] {
         assert!(request.contains(part), "{part}: {request}");
     }
+    talk.no_problems();
+}
+
+/// Settings of a peer may name a model for which there is no key here, or no model at all, and are no reason not to start.
+#[test]
+fn settings_that_do_not_fit_do_not_stop_the_start() {
+    let (talk, omp) = with_omp(["One.", "Two.", "Three."].map(Reply::text));
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    put(&omp.join("config.yml"), "modelRoles: {default: anthropic/claude-opus-4-5}\n");
+    let said = talk.run(&["-p", "hi"]);
+    assert!(said.contains("One.") && said.contains("anthropic has no key here"), "{said}");
+    put(&omp.join("config.yml"), "modelRoles: {default: nobody/nothing}\n");
+    let said = talk.run(&["-p", "hi"]);
+    assert!(said.contains("Two.") && said.contains("the settings of omp are not used"), "{said}");
+    put(&omp.join("config.yml"), "modelRoles: [\n");
+    let said = talk.run(&["-p", "hi"]);
+    assert!(said.contains("Three."), "{said}");
+    assert!(talk.run(&["doctor"]).contains("not: [HOME]/.omp/agent/config.yml:2: "), "{said}");
     talk.no_problems();
 }
 

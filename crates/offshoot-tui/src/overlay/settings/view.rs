@@ -10,6 +10,7 @@ use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
 use crate::text::{clean, draw, fit, width, wrap};
 use crate::theme::{Theme, Token};
+use offshoot_protocol::Peer;
 use offshoot_settings::{SETTINGS, Scope, Section, Setting, SettingOrigin};
 
 /// The rows below the list: the description, the allowed values and the keys.
@@ -163,7 +164,8 @@ impl Settings {
     fn told(&self, setting: &Setting) -> String {
         let origin = match self.layers.value(setting).1 {
             SettingOrigin::Default => "not set",
-            SettingOrigin::Pi => "from pi's settings",
+            SettingOrigin::Peer(Peer::Pi) => "from pi's settings",
+            SettingOrigin::Peer(Peer::Omp) => "from oh-my-pi's settings",
             SettingOrigin::File(Scope::Global) => "from the user's file",
             SettingOrigin::File(Scope::Project) => "from the project's file",
         };
@@ -174,7 +176,7 @@ impl Settings {
 fn short(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Default => "default",
-        SettingOrigin::Pi => "pi",
+        SettingOrigin::Peer(peer) => peer.as_str(),
         SettingOrigin::File(Scope::Global) => "user",
         SettingOrigin::File(Scope::Project) => "project",
     }

@@ -171,7 +171,7 @@ fn keep(app: &App, table: &ModelTable, provider: &str, key: &Secret, check: bool
 
 /// The person's settings: a project has no say in where a key goes.
 fn own_settings(app: &App) -> SettingsFiles {
-    app.settings_files(&app.environment.cwd).without_project(None)
+    app.settings_files(&app.environment.cwd).without_project(Vec::new())
 }
 
 /// Asks the provider with the key; `None` if nothing is known of its models.

@@ -6,6 +6,7 @@ use offshoot_agent::context_files::has_one;
 use offshoot_agent::model::Models;
 use offshoot_agent::resources::{rule_files, skill_files_of, template_files};
 use offshoot_app::app::App;
+use offshoot_app::config::settings;
 use offshoot_app::models::{KEYS_OF_OMP, ModelTable};
 use offshoot_app::trust::extension_places;
 use offshoot_extensions::contract::ExtensionKind;
@@ -14,8 +15,9 @@ use offshoot_packages::contents::extensions;
 use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::read_regular_text;
 use offshoot_session::text::counted;
-use offshoot_settings::{PeerUse, PiSettingUse, settings_of_pi};
+use offshoot_settings::{PeerSettingUse, PeerUse, Scope, settings_of_pi};
 
+use crate::key_bindings;
 use crate::themes::files_of;
 
 const LIMIT: u64 = 1 << 20;
@@ -80,23 +82,26 @@ fn of_omp(app: &App, found: PeerStanding) -> PeerStanding {
     let models = Models::providers_of_peer(folder);
     counts.extend((!models.is_empty()).then(|| format!("models.yml with {}", models.join(", "))));
     counts.extend(shared(folder));
+    let settings = settings::of_omp(path, Scope::Global).uses;
+    counts.extend(settings_line(&settings, &PeerSettingUse::Counts, "settings"));
+    counts.extend(key_bindings::file_of(folder).map(|_| KEY_BINDINGS_COUNT.to_owned()));
     counts.extend(has_one(path).then(|| "AGENTS.md, if you have none".to_owned()));
+    let prompts = ["SYSTEM.md", "APPEND_SYSTEM.md"].into_iter().filter(|name| path.join(name).is_file());
+    counts.extend(prompts.map(|name| format!("{name}, if you have none")));
+    does_not_count.extend(settings::omp_text(path).err());
+    does_not_count.extend(settings_left(&settings, folder.peer));
     let missing = OF_OMP_ALONE.iter().filter(|(name, _)| path.join(name).exists());
-    does_not_count.extend(missing.map(|(name, why)| format!("{name}{why}")));
+    does_not_count.extend(missing.map(|(name, why)| format!("{}{why}", name.trim_start_matches("../"))));
     PeerStanding { counts, does_not_count, ..found }
 }
 
 /// Files of oh-my-pi's folder that do not count, and why.
-const OF_OMP_ALONE: [(&str, &str); 9] = [
-    ("config.yml", ", oh-my-pi's settings"),
-    ("settings.json", ", oh-my-pi's settings"),
-    ("keybindings.yml", ", whose actions are oh-my-pi's"),
-    ("keybindings.json", ", whose actions are oh-my-pi's"),
+const OF_OMP_ALONE: [(&str, &str); 5] = [
     ("mcp.json", ": offshoot has no MCP servers"),
-    ("SYSTEM.md", ""),
-    ("APPEND_SYSTEM.md", ""),
     ("agents", ": offshoot has no subagents of its own"),
-    ("instructions", ""),
+    ("instructions", ": oh-my-pi does not send them either"),
+    ("ssh.json", ": offshoot has no tool for other machines"),
+    ("../plugins/package.json", ": oh-my-pi's packages; `offshoot install npm:NAME` installs one here"),
 ];
 
 fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
@@ -106,13 +111,9 @@ fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
     counts.extend((!models.is_empty()).then(|| format!("models.json with {}", models.join(", "))));
     counts.extend(shared(folder));
     let settings = settings_of_pi(&read_regular_text(&path.join("settings.json"), LIMIT).unwrap_or_default());
-    counts.extend(settings_line(&settings, &PiSettingUse::Counts, "settings"));
+    counts.extend(settings_line(&settings, &PeerSettingUse::Counts, "settings"));
     counts.extend(path.join("keybindings.json").is_file().then(|| KEY_BINDINGS_COUNT.to_owned()));
-    does_not_count.extend(REASONS.iter().filter_map(|(reason, words)| settings_line(&settings, reason, words)));
-    does_not_count.extend(settings.iter().filter_map(|(key, becomes)| match becomes {
-        PiSettingUse::DoesNotFit(why) => Some(format!("the setting {key} {why}")),
-        _ => None,
-    }));
+    does_not_count.extend(settings_left(&settings, folder.peer));
     for (name, why) in [
         ("trust.json", "the folders that pi trusts: offshoot asks about each"),
         ("mcp.json", "MCP servers of pi's configuration, which offshoot does not start"),
@@ -122,24 +123,34 @@ fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
     let own = |name: &&str| app.environment.data.as_ref().is_some_and(|data| data.join(name).exists());
     let prompts = ["SYSTEM.md", "APPEND_SYSTEM.md"].into_iter().filter(|name| path.join(name).exists() && !own(name));
     let mut to_copy: Vec<String> = prompts.map(str::to_owned).collect();
-    let lists_packages = settings.iter().any(|(_, becomes)| *becomes == PiSettingUse::ListsPackages);
+    let lists_packages = settings.iter().any(|(_, becomes)| *becomes == PeerSettingUse::ListsPackages);
     to_copy.extend(lists_packages.then(|| "packages".to_owned()));
     PeerStanding { counts, to_copy, does_not_count, ..found }
 }
 
 /// Why settings do not count.
-const REASONS: [(PiSettingUse, &str); 8] = [
-    (PiSettingUse::NamesProgram, "settings that name a program"),
-    (PiSettingUse::NamesProxy, "settings that name a proxy"),
-    (PiSettingUse::NamesFolder, "settings that name a folder"),
-    (PiSettingUse::GivesTrust, "settings about trust"),
-    (PiSettingUse::ListsExtensions, "extensions that the settings list by path"),
-    (PiSettingUse::IsMissing, "settings that offshoot does not have"),
-    (PiSettingUse::IsAboutPi, "settings about pi's own looks"),
-    (PiSettingUse::IsUnknown, "settings that pi does not have"),
+const REASONS: [(PeerSettingUse, &str); 8] = [
+    (PeerSettingUse::NamesProgram, "settings that name a program"),
+    (PeerSettingUse::NamesProxy, "settings that name a proxy"),
+    (PeerSettingUse::NamesFolder, "settings that name a folder"),
+    (PeerSettingUse::GivesTrust, "settings about trust"),
+    (PeerSettingUse::ListsExtensions, "extensions that the settings list by path"),
+    (PeerSettingUse::IsMissing, "settings that offshoot does not have"),
+    (PeerSettingUse::IsAboutPeer, "settings about PEER's own looks"),
+    (PeerSettingUse::IsUnknown, "settings that PEER does not have"),
 ];
 
-fn settings_line(settings: &[(String, PiSettingUse)], wanted: &PiSettingUse, words: &str) -> Option<String> {
+/// The settings that do not count, by their reason.
+fn settings_left(settings: &[(String, PeerSettingUse)], peer: Peer) -> Vec<String> {
+    let by_reason = REASONS.iter().filter_map(|(reason, words)| settings_line(settings, reason, words));
+    let unfit = settings.iter().filter_map(|(key, becomes)| match becomes {
+        PeerSettingUse::DoesNotFit(why) => Some(format!("the setting {key} {why}")),
+        _ => None,
+    });
+    by_reason.map(|line| line.replacen("PEER", peer.as_str(), 1)).chain(unfit).collect()
+}
+
+fn settings_line(settings: &[(String, PeerSettingUse)], wanted: &PeerSettingUse, words: &str) -> Option<String> {
     let keys: Vec<&str> = settings.iter().filter(|(_, becomes)| becomes == wanted).map(|(key, _)| &**key).collect();
     (!keys.is_empty()).then(|| format!("{words}: {}", keys.join(", ")))
 }

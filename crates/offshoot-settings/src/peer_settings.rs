@@ -1,4 +1,4 @@
-//! What becomes of each setting of pi's own file, for a report. Reads text, not files.
+//! What becomes of each setting of a peer's own file, for a report: all of pi's. Reads text, not files.
 
 use offshoot_session::json::{Json, JsonKind};
 
@@ -7,36 +7,36 @@ use crate::layer::object;
 use crate::of_pi::{OF_PI, SILENT, in_pi_words, is_taken_from_pi};
 use crate::table::{SETTINGS, find};
 
-/// Whether a setting of pi's own file counts, and why not.
+/// Whether a setting of a peer's own file counts, and why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PiSettingUse {
+pub enum PeerSettingUse {
     /// After the user's own settings.
     Counts,
-    /// It names a program, which pi's file may not.
+    /// It names a program, which a peer's file may not.
     NamesProgram,
     /// It names a proxy.
     NamesProxy,
     /// It names a folder.
     NamesFolder,
-    /// It is about trust.
+    /// It is about trust, or says which calls run.
     GivesTrust,
     /// The list of packages, which are installed anew.
     ListsPackages,
     /// The list of extensions.
     ListsExtensions,
-    /// It is about pi's own looks, greetings and updates.
-    IsAboutPi,
+    /// It is about the peer's own looks, greetings and updates.
+    IsAboutPeer,
     /// offshoot has nothing of the kind.
     IsMissing,
     /// The value cannot be used, and why.
     DoesNotFit(String),
-    /// pi does not have it either.
+    /// The peer does not have it either.
     IsUnknown,
 }
 
 /// The settings of pi's own file in their order, and what becomes of each. An unreadable file has none.
 #[must_use]
-pub fn settings_of_pi(text: &str) -> Vec<(String, PiSettingUse)> {
+pub fn settings_of_pi(text: &str) -> Vec<(String, PeerSettingUse)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let plain = blanked(text);
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ pub fn settings_of_pi(text: &str) -> Vec<(String, PiSettingUse)> {
 }
 
 /// Settings are nested at most three deep.
-fn collect(prefix: &str, json: Json<'_>, found: &mut Vec<(String, PiSettingUse)>) {
+fn collect(prefix: &str, json: Json<'_>, found: &mut Vec<(String, PeerSettingUse)>) {
     for (name, value) in json.members() {
         let key = format!("{prefix}{name}");
         let holds_settings =
@@ -61,24 +61,24 @@ fn collect(prefix: &str, json: Json<'_>, found: &mut Vec<(String, PiSettingUse)>
     }
 }
 
-fn becomes(key: &str, value: Json<'_>) -> PiSettingUse {
+fn becomes(key: &str, value: Json<'_>) -> PeerSettingUse {
     let Some(setting) = find(key) else {
         return match () {
-            () if SILENT.contains(&key) => PiSettingUse::IsAboutPi,
-            () if OF_PI.contains(&key) => PiSettingUse::IsMissing,
-            () => PiSettingUse::IsUnknown,
+            () if SILENT.contains(&key) => PeerSettingUse::IsAboutPeer,
+            () if OF_PI.contains(&key) => PeerSettingUse::IsMissing,
+            () => PeerSettingUse::IsUnknown,
         };
     };
     match key {
-        "shellPath" | "shellCommandPrefix" | "npmCommand" | "externalEditor" => PiSettingUse::NamesProgram,
-        "httpProxy" => PiSettingUse::NamesProxy,
-        "sessionDir" => PiSettingUse::NamesFolder,
-        "defaultProjectTrust" => PiSettingUse::GivesTrust,
-        "packages" => PiSettingUse::ListsPackages,
-        "extensions" => PiSettingUse::ListsExtensions,
-        _ if !is_taken_from_pi(key) => PiSettingUse::IsUnknown,
-        _ if value.as_str().and_then(|word| in_pi_words(key, &word)).is_some() => PiSettingUse::Counts,
-        _ => setting.kind.read(value).err().map_or(PiSettingUse::Counts, PiSettingUse::DoesNotFit),
+        "shellPath" | "shellCommandPrefix" | "npmCommand" | "externalEditor" => PeerSettingUse::NamesProgram,
+        "httpProxy" => PeerSettingUse::NamesProxy,
+        "sessionDir" => PeerSettingUse::NamesFolder,
+        "defaultProjectTrust" => PeerSettingUse::GivesTrust,
+        "packages" => PeerSettingUse::ListsPackages,
+        "extensions" => PeerSettingUse::ListsExtensions,
+        _ if !is_taken_from_pi(key) => PeerSettingUse::IsUnknown,
+        _ if value.as_str().and_then(|word| in_pi_words(key, &word)).is_some() => PeerSettingUse::Counts,
+        _ => setting.kind.read(value).err().map_or(PeerSettingUse::Counts, PeerSettingUse::DoesNotFit),
     }
 }
 
@@ -117,12 +117,12 @@ mod tests {
     #[test]
     fn every_setting_of_pi_counts_or_has_a_reason() {
         let all = settings_of_pi(ALL);
-        let with = |wanted: PiSettingUse| {
+        let with = |wanted: PeerSettingUse| {
             let keys = all.iter().filter(|(_, becomes)| *becomes == wanted).map(|(key, _)| key.as_str());
             keys.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(
-            with(PiSettingUse::Counts),
+            with(PeerSettingUse::Counts),
             "defaultProvider defaultModel defaultThinkingLevel modelThinkingLevels steeringMode followUpMode theme \
              compaction.enabled compaction.reserveTokens compaction.keepRecentTokens compaction.modelOverrides \
              branchSummary.reserveTokens branchSummary.skipPrompt retry.enabled retry.maxRetries retry.baseDelayMs \
@@ -132,26 +132,26 @@ mod tests {
              enabledModels defaultTools doubleEscapeAction treeFilterMode thinkingBudgets.minimal thinkingBudgets.low \
              thinkingBudgets.medium thinkingBudgets.high editorPaddingX outputPad autocompleteMaxVisible httpIdleTimeoutMs"
         );
-        assert_eq!(with(PiSettingUse::NamesProgram), "externalEditor shellPath shellCommandPrefix npmCommand");
-        assert_eq!(with(PiSettingUse::NamesProxy), "httpProxy");
-        assert_eq!(with(PiSettingUse::NamesFolder), "sessionDir");
-        assert_eq!(with(PiSettingUse::GivesTrust), "defaultProjectTrust");
-        assert_eq!(with(PiSettingUse::ListsPackages), "packages");
-        assert_eq!(with(PiSettingUse::ListsExtensions), "extensions");
+        assert_eq!(with(PeerSettingUse::NamesProgram), "externalEditor shellPath shellCommandPrefix npmCommand");
+        assert_eq!(with(PeerSettingUse::NamesProxy), "httpProxy");
+        assert_eq!(with(PeerSettingUse::NamesFolder), "sessionDir");
+        assert_eq!(with(PeerSettingUse::GivesTrust), "defaultProjectTrust");
+        assert_eq!(with(PeerSettingUse::ListsPackages), "packages");
+        assert_eq!(with(PeerSettingUse::ListsExtensions), "extensions");
         assert_eq!(
-            with(PiSettingUse::IsMissing),
+            with(PeerSettingUse::IsMissing),
             "transport sessionShareDestination retry.maxDelayMs selfUpdateCommand codemode cacheWarming \
              websocketConnectTimeoutMs queueMode websockets"
         );
         assert_eq!(
-            with(PiSettingUse::IsAboutPi),
+            with(PeerSettingUse::IsAboutPeer),
             "$schema lastChangelogVersion extensionChangelogVersions showCacheMissNotices collapseChangelog \
              enableInstallTelemetry enableAnalytics trackingId deviceId terminal.clearOnShrink terminal.hyperlinks \
              images.autoResize showHardwareCursor markdown warnings tuiMode fullscreenExitOutput fullscreenScrollbar \
              fullscreenCopyOnSelect fullscreenWheelScrollLines"
         );
-        assert_eq!(with(PiSettingUse::IsUnknown), "");
-        assert!(!all.iter().any(|(_, becomes)| matches!(becomes, PiSettingUse::DoesNotFit(_))), "{all:?}");
+        assert_eq!(with(PeerSettingUse::IsUnknown), "");
+        assert!(!all.iter().any(|(_, becomes)| matches!(becomes, PeerSettingUse::DoesNotFit(_))), "{all:?}");
     }
 
     /// The same file as the user's own: nothing in it is unknown, and what has no effect is reported.
@@ -161,16 +161,16 @@ mod tests {
         let told: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         assert!(told.iter().all(|told| told.ends_with("is a pi setting that offshoot does not use")), "{told:#?}");
         let missing =
-            settings_of_pi(ALL).into_iter().filter(|(_, becomes)| *becomes == PiSettingUse::IsMissing).count();
+            settings_of_pi(ALL).into_iter().filter(|(_, becomes)| *becomes == PeerSettingUse::IsMissing).count();
         assert_eq!(told.len(), missing, "{told:#?}");
     }
 
     #[test]
     fn values_that_cannot_be_used_and_names_of_nobody_are_named() {
         let all = settings_of_pi(r#"{"outputPad": 3, "aproval": "auto", "approval": "auto", "theme": "dark"}"#);
-        let becomes: Vec<&PiSettingUse> = all.iter().map(|(_, becomes)| becomes).collect();
-        let unknown = &PiSettingUse::IsUnknown;
-        assert!(matches!(becomes[0], PiSettingUse::DoesNotFit(why) if why.contains("from 0 to 1")), "{all:?}");
-        assert_eq!(becomes[1..], [unknown, unknown, &PiSettingUse::Counts]);
+        let becomes: Vec<&PeerSettingUse> = all.iter().map(|(_, becomes)| becomes).collect();
+        let unknown = &PeerSettingUse::IsUnknown;
+        assert!(matches!(becomes[0], PeerSettingUse::DoesNotFit(why) if why.contains("from 0 to 1")), "{all:?}");
+        assert_eq!(becomes[1..], [unknown, unknown, &PeerSettingUse::Counts]);
     }
 }
