@@ -35,7 +35,11 @@ impl IndexSearch<'_> {
         let mut found = match expression(self.query) {
             Some(expression) => {
                 let found = self.ask_whole_words((database, &sources), &expression)?;
-                if found.count > 0 || !may_be_inside(self.query) { found } else { self.ask_parts((database, &sources), false)? }
+                if found.count > 0 || !may_be_inside(self.query) {
+                    found
+                } else {
+                    self.ask_parts((database, &sources), false)?
+                }
             }
             None => {
                 let words = expression_of_words(self.query);
