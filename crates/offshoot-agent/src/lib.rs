@@ -65,7 +65,7 @@ pub use home_path::expand_home;
 pub use key_source::{Accessing, KeySource};
 pub use limits::Limits;
 pub use picture::is_picture;
-pub use process::MarkedProcesses;
+pub use process::{MarkedProcesses, guard};
 pub use setup::{Approver, ReloadedSetup, RuleStore, Setup, SetupSource};
 pub use spending::RunLimits;
 pub use work_folder::WorkFolders;

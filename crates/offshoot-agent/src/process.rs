@@ -5,6 +5,7 @@
 //! they are waited for only while they write.
 
 mod tree;
+pub mod guard;
 mod waiting;
 
 use std::ffi::OsString;

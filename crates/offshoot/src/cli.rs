@@ -35,7 +35,7 @@ use crate::commands::{
     append, auth, bisect, completions, config, doctor, install, man, migrate_from, packages, permissions, remove, tail,
     update,
 };
-use crate::{api, file_limit, page, print, sandbox, tui};
+use crate::{api, file_limit, guard, page, print, sandbox, tui};
 use deferred::Deferred;
 use read::Task;
 pub(crate) use read::command_line;
@@ -164,6 +164,10 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         arguments.get(1..).and_then(<[_]>::split_first).filter(|(first, _)| *first == sandbox::NAME)
     {
         return sandbox::run(rest.iter().cloned());
+    }
+    if let Some((_, rest)) = arguments.get(1..).and_then(<[_]>::split_first).filter(|(first, _)| *first == guard::NAME)
+    {
+        return guard::run(rest);
     }
     file_limit::is_a_failed_write();
     let mut environment = Environment::read();

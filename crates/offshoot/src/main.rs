@@ -6,6 +6,7 @@
 )]
 
 mod sandbox;
+mod guard;
 mod themes;
 mod theme_files;
 mod key_bindings;

@@ -146,6 +146,17 @@ impl MarkedProcesses {
     }
 }
 
+/// Kills all that descends from this process, but not this process.
+pub(super) fn kill_descendants() {
+    let members = || {
+        let Some(own) = own_process() else { return BTreeSet::new() };
+        let mut members = with_children(&processes(), BTreeSet::from([own.pid]));
+        members.remove(&own.pid);
+        members
+    };
+    all_stopped(members).into_iter().for_each(|pid| send(pid, Signal::KILL));
+}
+
 /// Stops all processes first, so that none can start another unseen, and returns them.
 fn all_stopped(members: impl Fn() -> BTreeSet<i32>) -> BTreeSet<i32> {
     let mut stopped = BTreeSet::new();
