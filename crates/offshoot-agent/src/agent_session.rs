@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::driver::{Driver, DriverInput, leave_foreign_turn, unanswered};
+use crate::driver::{Driver, DriverInput, leave_foreign_turn, tool_taker, unanswered};
 use crate::extensions::{Extensions, Leaving, Said, SaidVerdict, StreamingBehavior};
 use crate::key_source::KeySource;
 use crate::model::KeyedModel;
@@ -24,6 +24,7 @@ use crate::provider::{Deltas, Provider, Request};
 use crate::request_queue::{AgentState, Askable, Asked, Inspect, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::stats::{SessionStats, stats};
+use crate::tool::LiveTools;
 use crate::work_folder::WorkFolders;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 
@@ -42,6 +43,7 @@ struct Inner {
     to: UnboundedSender<DriverInput>,
     driver: std::sync::Mutex<Option<JoinHandle<()>>>,
     extensions: Option<Arc<dyn Extensions>>,
+    live_tools: Option<Arc<dyn LiveTools>>,
     session: WriterHandle,
     provider: Arc<dyn Provider>,
     keys: Arc<dyn KeySource>,
@@ -105,7 +107,9 @@ impl AgentSession {
         let opening = leave_foreign_turn(&mut session);
         let writer = Writer::start(session)?;
         let (handle, keys, folders) = (writer.handle().clone(), setup.keys.clone(), setup.folders.clone());
+        let live_tools = setup.live_tools.clone();
         let (driver, to) = Driver::new(setup, writer, opening);
+        live_tools.iter().for_each(|live| live.start(tool_taker(&to)));
         let (provider, extensions) = (driver.provider(), driver.extensions());
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self {
@@ -113,6 +117,7 @@ impl AgentSession {
                 to,
                 driver,
                 extensions,
+                live_tools,
                 session: handle,
                 provider,
                 keys,
@@ -152,6 +157,11 @@ impl AgentSession {
     pub async fn ask<R: Askable>(&self, request: R) -> Result<R::Reply> {
         let (reply, replied) = ReplyTo::channel();
         let asked = request.asked(reply);
+        if let (Some(live), Asked::Prompt(..) | Asked::Steer(..) | Asked::FollowUp(..)) =
+            (&self.inner.live_tools, &asked)
+        {
+            live.ready().await;
+        }
         let after = match self.inner.extensions.as_deref() {
             Some(extensions) => self.begin(extensions, asked).await?,
             None => self.post(asked),
@@ -489,6 +499,9 @@ impl AgentSession {
         if let Some(extensions) = &self.inner.extensions {
             // A handler that takes longer is not waited for.
             drop(tokio::time::timeout(FAREWELL, extensions.leaves(SessionReason::Quit, None)).await);
+        }
+        if let Some(live) = &self.inner.live_tools {
+            live.close().await;
         }
         drop(self.inner.to.send(DriverInput::End));
         let driver = self.inner.driver.lock().ok().and_then(|mut driver| driver.take());

@@ -66,6 +66,7 @@ pub(crate) use replace::leave_foreign_turn;
 use reviews::{Review, Reviewed};
 use sandboxes::KnownSandbox;
 use tool_set::ToolSet;
+pub(crate) use tool_set::tool_taker;
 use writes::{WriteEnd, WriteOf};
 
 pub(crate) enum DriverInput {
@@ -128,6 +129,8 @@ pub(crate) enum DriverInput {
     Ran(Result<BashRun, String>, Option<files::CommandFiles>),
     /// Changes of files could not be recorded.
     FilesFailed(String),
+    /// By a source of tools, about itself.
+    SourceTold(String),
     Approval(ApprovalInput),
     Approver(Approver),
     End,
@@ -381,6 +384,7 @@ impl Driver {
             DriverInput::Printed(printed) => self.printed(printed),
             DriverInput::Ran(run, files) => self.ran(run, files),
             DriverInput::FilesFailed(why) => self.not_recorded(&why),
+            DriverInput::SourceTold(words) => self.source_told(words),
             DriverInput::Approval(input) => self.approval(input),
             DriverInput::End => self.end(),
         }

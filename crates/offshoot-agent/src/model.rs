@@ -20,6 +20,7 @@ mod keys;
 
 pub use crate::provider::{LocalModel, LocalModels, LocalServer, LocalThinking};
 pub use find::{FoundModel, UnknownModel};
+pub use key_command::printed_key;
 pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
 pub use privacy::too_open;
 pub use scope::{ScopedModel, scope};

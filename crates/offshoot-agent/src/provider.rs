@@ -61,6 +61,7 @@ pub(crate) use named_message::named_message;
 pub(crate) use picture_limits::PictureLimits;
 pub use problems::{Problem, problems};
 pub use roots::ExtraRoots;
+pub use sse::{Sse, TooLong};
 pub use wire::{Api, Outgoing, Reader, Unsendable};
 
 /// The name of Responses at Azure, which differ in the place of the key, the address, and in headers that are not sent.

@@ -28,7 +28,7 @@ use crate::stored_prompt::ToolSets;
 use crate::summarise::AsyncSummariser;
 use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
-use crate::tool::{KeyGuard, OutputFolder, Tool, ToolContext};
+use crate::tool::{KeyGuard, LiveTools, OutputFolder, Tool, ToolContext};
 use crate::work_folder::WorkFolders;
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
@@ -114,6 +114,8 @@ pub struct Setup {
     pub source: Option<Arc<dyn SetupSource>>,
     /// `None`: changes of files are not recorded.
     pub files: Option<FileRecording>,
+    /// Sources of tools that come and go by themselves, if there are any.
+    pub live_tools: Option<Arc<dyn LiveTools>>,
     /// Other people's code, if there is any.
     pub extensions: Option<Arc<dyn Extensions>>,
     pub clock: Arc<dyn Clock + Sync>,
@@ -232,6 +234,7 @@ impl Setup {
             folders,
             source: None,
             files: None,
+            live_tools: None,
             extensions: None,
             clock: Arc::new(SystemClock),
             zone: Zone::UTC,

@@ -51,9 +51,10 @@ pub use key_guard::KeyGuard;
 pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
+pub use picture::stored_picture;
 pub use read::Read;
 pub(crate) use replace::Replacement;
-pub use source::ToolSource;
+pub use source::{LiveTools, ToolSource, ToolTaker, Waiting};
 pub use tier::Tier;
 pub use write::Write;
 

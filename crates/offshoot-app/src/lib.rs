@@ -25,6 +25,7 @@ pub mod models;
 pub mod local_models;
 pub mod held;
 pub mod extensions;
+pub mod mcp;
 pub mod agent;
 pub mod summarise;
 pub mod next_request;

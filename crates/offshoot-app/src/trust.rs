@@ -9,6 +9,7 @@ use offshoot_packages::contents::extensions;
 use offshoot_protocol::{Peer, project_folders};
 use offshoot_settings::{ProjectTrust, Settings};
 
+use crate::config::mcp_files::COMMON_FILE;
 use crate::config::settings::SettingsFiles;
 use crate::config::trust_file::{TrustFile, real};
 
@@ -43,7 +44,7 @@ pub enum Trust {
 }
 
 /// Names in a project's folders of offshoot and pi that count only in trusted folders, beside extensions and resources.
-const GUARDED: [&str; 2] = ["settings.json", "themes"];
+const GUARDED: [&str; 3] = ["settings.json", "themes", "mcp.json"];
 /// The same of oh-my-pi.
 const GUARDED_OF_OMP: [&str; 5] = ["AGENTS.md", "themes", "config.yml", "config.yaml", "settings.json"];
 
@@ -72,6 +73,7 @@ pub fn has_trusted_files(folder: &Path, home: Option<&Path>) -> bool {
         Some(Peer::Omp) => GUARDED_OF_OMP.iter().any(|name| base.join(name).exists()),
     };
     project_folders(folder).iter().any(is_guarded)
+        || folder.join(COMMON_FILE).exists()
         || !extension_folders(folder).is_empty()
         || !of_project(folder, home).is_empty()
 }

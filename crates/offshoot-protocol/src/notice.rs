@@ -29,6 +29,8 @@ pub enum NoticeCode {
     Sandbox,
     /// A tool is not used since another has its name.
     ToolHidden,
+    /// A source of tools has trouble, such as an MCP server that does not start.
+    ToolSource,
     ToolsMissing,
     /// The code of a diagnostic of the session's file.
     File(&'static str),
@@ -51,6 +53,7 @@ impl NoticeCode {
             Self::Refused => "refused",
             Self::Sandbox => "sandbox",
             Self::ToolHidden => "tool-hidden",
+            Self::ToolSource => "tool-source",
             Self::ToolsMissing => "tools-missing",
             Self::File(code) => code,
         }

@@ -309,6 +309,8 @@ pub struct Settings {
     pub shell_prefix: Option<String>,
     /// Variables with keys that the model's commands get.
     pub shell_keep_keys: Vec<String>,
+    /// Programs whose MCP servers are used, too.
+    pub mcp_import: Vec<String>,
     pub sandbox: SandboxSettings,
 }
 
@@ -419,6 +421,7 @@ impl From<&Layers> for Settings {
                 .map(Duration::from_secs),
             shell_prefix: layers.text("shellCommandPrefix"),
             shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
+            mcp_import: layers.texts("mcp.import").unwrap_or_default(),
             sandbox: SandboxSettings {
                 mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
                 network: match layers.text("sandbox.network").as_deref() {

@@ -203,6 +203,14 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting_row("permissions.deny", Tools, SettingKind::Texts, None, "rules for calls that are refused; files add up"),
     setting_row(
+        "mcp.import",
+        Tools,
+        SettingKind::Texts,
+        None,
+        "programs whose MCP servers are used, too: pi, omp, claude; by default none",
+    )
+    .global_only(),
+    setting_row(
         "sessionDir",
         Context,
         SettingKind::Text,

@@ -18,6 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("offshoot-files", &["offshoot-session"]),
     ("offshoot-agent", &["offshoot-protocol", "offshoot-session", "offshoot-files"]),
     ("offshoot-extensions", &["offshoot-protocol", "offshoot-session", "offshoot-agent"]),
+    ("offshoot-mcp", &["offshoot-protocol", "offshoot-session", "offshoot-agent"]),
     ("offshoot-settings", &["offshoot-protocol", "offshoot-session"]),
     ("offshoot-packages", &["offshoot-session", "offshoot-agent"]),
     (
@@ -46,6 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-agent",
             "offshoot-packages",
             "offshoot-extensions",
+            "offshoot-mcp",
             "offshoot-files",
             "offshoot-settings",
             "offshoot-workspace",
@@ -76,6 +78,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-agent",
             "offshoot-packages",
             "offshoot-extensions",
+            "offshoot-mcp",
             "offshoot-settings",
             "offshoot-tui",
             "offshoot-workspace",

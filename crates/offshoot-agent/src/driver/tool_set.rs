@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use offshoot_protocol::{Event, NoticeCode};
+use tokio::sync::mpsc::{UnboundedSender, WeakUnboundedSender};
 
-use super::Driver;
-use crate::request_queue::ToolList;
+use super::{Driver, DriverInput};
+use crate::request_queue::{Askable as _, ReplyTo, SetTools, ToolList};
 use crate::setup::Setup;
 use crate::stored_prompt::ToolSets;
-use crate::tool::{self, Tool, ToolChoiceError, ToolSource};
+use crate::tool::{self, Tool, ToolChoiceError, ToolSource, ToolTaker};
 
 pub(super) struct ToolSet {
     /// Of the setup: offshoot's own tools alone.
@@ -141,7 +142,38 @@ impl ToolSet {
     }
 }
 
+/// Gives an agent tools from another task.
+struct DriverTools(WeakUnboundedSender<DriverInput>);
+
+/// What sources of tools get of the driver that reads these inputs.
+pub(crate) fn tool_taker(to: &UnboundedSender<DriverInput>) -> Arc<dyn ToolTaker> {
+    Arc::new(DriverTools(to.downgrade()))
+}
+
+impl DriverTools {
+    fn send(&self, input: DriverInput) {
+        if let Some(to) = self.0.upgrade() {
+            drop(to.send(input));
+        }
+    }
+}
+
+impl ToolTaker for DriverTools {
+    fn set(&self, source: ToolSource, tools: Vec<Arc<dyn Tool>>) {
+        let set = SetTools { source, tools: ToolList(tools.into()) };
+        self.send(DriverInput::Asked(set.asked(ReplyTo::channel().0)));
+    }
+
+    fn tell(&self, words: String) {
+        self.send(DriverInput::SourceTold(words));
+    }
+}
+
 impl Driver {
+    pub(super) fn source_told(&mut self, message: String) {
+        self.outbox.tell(Event::Notice { code: NoticeCode::ToolSource, message, entry_id: None });
+    }
+
     pub(super) fn set_tools(&mut self, source: ToolSource, tools: &ToolList) {
         let before = self.tool_set.hidden();
         let are_all_known = source == ToolSource::Extensions;

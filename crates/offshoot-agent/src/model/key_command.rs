@@ -81,6 +81,14 @@ impl KeyCommands {
     }
 }
 
+/// What a command prints, for values that belong to no provider. The error never includes output.
+///
+/// # Errors
+/// The command fails, says nothing, or takes too long, as a clause.
+pub async fn printed_key(command: &str) -> Result<Secret, String> {
+    run(command, TIMEOUT).await.map(Secret::new)
+}
+
 async fn run(command: &str, patience: Duration) -> Result<String, String> {
     let (shell, cwd) = (Path::new("sh"), Path::new("."));
     let words = shell_words(shell, command);

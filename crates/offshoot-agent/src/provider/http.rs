@@ -85,6 +85,14 @@ impl Http {
         Self { tells_causes, ..self }
     }
 
+    /// The client for an address that belongs to no model, with the same proxy and certificates. It follows no redirect.
+    ///
+    /// # Errors
+    /// The proxy or a certificate cannot be used.
+    pub fn client_for(&self, url: &str) -> Result<Client, String> {
+        self.client(url).map_err(|trouble| trouble.text)
+    }
+
     fn client(&self, url: &str) -> Result<Client, AnswerTrouble> {
         let is_local = is_local(url);
         let cell = if is_local { &self.local } else { &self.remote };

@@ -2,8 +2,9 @@
 
 const MAX_EVENT_BYTES: usize = 64 << 20;
 
+/// Events of a stream, as its bytes arrive.
 #[derive(Debug, Default)]
-pub(super) struct Sse {
+pub struct Sse {
     line: Vec<u8>,
     /// Whether the last byte was a CR, whose LF may follow.
     after_cr: bool,
@@ -12,14 +13,20 @@ pub(super) struct Sse {
     name: String,
     data: String,
     has_data: bool,
+    last_id: Option<String>,
+    retry_ms: Option<u64>,
 }
 
+/// An event has more than 64 MiB.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub struct TooLong;
 
 impl Sse {
     /// Calls `event` with the name and data of each completed event.
-    pub(super) fn push(&mut self, mut bytes: &[u8], event: &mut dyn FnMut(&str, &str)) -> Result<(), TooLong> {
+    ///
+    /// # Errors
+    /// An event is too long.
+    pub fn push(&mut self, mut bytes: &[u8], event: &mut dyn FnMut(&str, &str)) -> Result<(), TooLong> {
         if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
             bytes = bytes.get(1..).unwrap_or_default();
         }
@@ -43,12 +50,24 @@ impl Sse {
     }
 
     /// The body has ended: an event without its closing empty line still counts.
-    pub(super) fn end(&mut self, event: &mut dyn FnMut(&str, &str)) {
+    pub fn end(&mut self, event: &mut dyn FnMut(&str, &str)) {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
             self.take(&line, event);
         }
         self.flush(event);
+    }
+
+    /// The id of the last event that had one: from there a stream can be continued.
+    #[must_use]
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// How long the server wants to be left alone before the stream is continued.
+    #[must_use]
+    pub fn retry_ms(&self) -> Option<u64> {
+        self.retry_ms
     }
 
     fn take(&mut self, line: &[u8], event: &mut dyn FnMut(&str, &str)) {
@@ -70,7 +89,9 @@ impl Sse {
                 }
                 self.data.push_str(&String::from_utf8_lossy(value));
             }
-            // Comments, ids, retry times and future fields.
+            b"id" if !value.contains(&0) => self.last_id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"retry" => self.retry_ms = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()),
+            // Comments and future fields.
             _ => {}
         }
     }
@@ -110,6 +131,13 @@ mod tests {
         }
         let bytes: Vec<&[u8]> = body.chunks(1).collect();
         assert_eq!(events(&bytes), whole);
+    }
+
+    #[test]
+    fn the_last_id_and_the_time_of_a_new_try_are_known() {
+        let mut sse = Sse::default();
+        sse.push(b"retry: 40\nid: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3", &mut |_, _| {}).unwrap();
+        assert_eq!((sse.last_id(), sse.retry_ms()), (Some("2"), Some(40)));
     }
 
     #[test]

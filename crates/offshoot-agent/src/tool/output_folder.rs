@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -54,6 +54,21 @@ impl OutputFolder {
         let used = remove_old(&self.path, &self.prefix, file.metadata()?.modified()?)?;
         self.used.get_or_init(|| AtomicU64::new(used));
         Ok((path, file))
+    }
+
+    /// Keeps bytes that a tool has got in a new private file, within the limits of a command's output.
+    ///
+    /// # Errors
+    /// They are too many, or the system's error.
+    pub fn keep(&self, bytes: &[u8]) -> io::Result<PathBuf> {
+        let (path, mut file) = self.create()?;
+        let kept = self.claim(0, bytes.len() as u64).map_err(io::Error::other).and_then(|()| file.write_all(bytes));
+        if let Err(error) = kept {
+            // A part of it would look like all of it.
+            std::fs::remove_file(&path).unwrap_or(());
+            return Err(error);
+        }
+        Ok(path)
     }
 
     /// Why `more` bytes cannot be kept beside `kept` bytes of the same command.

@@ -6,6 +6,8 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use offshoot_protocol::message::Block;
 
 use super::{ToolOutcome, truncate};
@@ -38,13 +40,26 @@ pub(crate) fn read(kind: PictureKind, start: Vec<u8>, mut rest: File, size: u64)
     })
 }
 
+/// A picture as sessions store it, from base64 that another program sends.
+///
+/// # Errors
+/// Why no provider would take it, as a clause.
+pub fn stored_picture(base64: &str) -> Result<Block, String> {
+    if base64.len() as u64 / 4 * 3 > MAX_FILE {
+        return Err("it is too large to be scaled".to_owned());
+    }
+    let bytes = STANDARD.decode(base64).map_err(|_| "it is not base64".to_owned())?;
+    let kind = PictureKind::of(&bytes).filter(|kind| *kind != PictureKind::AnimatedPng);
+    let kind = kind.ok_or("it is not a picture that models take")?;
+    let FittedPicture { data, mime, .. } = fit(kind, &bytes, PictureBounds::STORED)?;
+    Ok(Block::Image { data, mime_type: mime.to_owned() })
+}
+
 #[cfg(test)]
 #[cfg(feature = "images")]
 mod tests {
     use super::*;
     use crate::tool::testing::{call, place, text_of};
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
     use image::{DynamicImage, ImageFormat};
     use serde_json::json;
     use std::path::Path;

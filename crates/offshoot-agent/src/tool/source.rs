@@ -1,6 +1,10 @@
 //! Where tools come from. Knows no tool.
 
 use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::Tool;
 
 /// Where tools come from. Each source has its own tools, which are set and removed without those of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +15,8 @@ pub enum ToolSource {
     Extensions,
     /// An MCP server, by its name.
     Mcp(String),
+    /// offshoot's own for all MCP servers: they search tools and read resources.
+    McpHelpers,
     /// An agent that offers tools to this one, by its id.
     Agent(String),
 }
@@ -22,7 +28,7 @@ impl ToolSource {
         match self {
             Self::Extensions => 0,
             Self::BuiltIn => 1,
-            Self::Mcp(_) | Self::Agent(_) => 2,
+            Self::McpHelpers | Self::Mcp(_) | Self::Agent(_) => 2,
         }
     }
 }
@@ -32,8 +38,33 @@ impl fmt::Display for ToolSource {
         match self {
             Self::BuiltIn => f.write_str("offshoot"),
             Self::Extensions => f.write_str("an extension"),
+            Self::McpHelpers => f.write_str("offshoot's client for MCP"),
             Self::Mcp(name) => write!(f, "the MCP server {name}"),
             Self::Agent(id) => write!(f, "the agent {id}"),
         }
     }
 }
+
+/// The agent, as sources of tools see it. Does not keep it from ending.
+pub trait ToolTaker: Send + Sync {
+    /// Takes the tools of a source, in place of all that it had before. Those that are given before a prompt count for it.
+    fn set(&self, source: ToolSource, tools: Vec<Arc<dyn Tool>>);
+
+    /// Tells the person what is wrong with a source.
+    fn tell(&self, words: String);
+}
+
+/// Sources whose tools come and go while an agent runs, such as servers that are started beside it.
+pub trait LiveTools: Send + Sync {
+    /// An agent has started. Does not wait.
+    fn start(&self, agent: Arc<dyn ToolTaker>);
+
+    /// Before each prompt. Waits for tools that its request has to declare, a limited time.
+    fn ready(&self) -> Waiting<'_>;
+
+    /// The agent ends.
+    fn close(&self) -> Waiting<'_>;
+}
+
+/// Something that takes its time.
+pub type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

@@ -289,6 +289,14 @@ pub struct Args {
     #[arg(long)]
     pub no_extensions: bool,
 
+    /// Start the MCP servers of this file, too: what it names runs with your rights (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub mcp_config: Vec<PathBuf>,
+
+    /// Start no MCP servers
+    #[arg(long)]
+    pub no_mcp: bool,
+
     /// Use no themes but those of --theme and the built-in ones
     #[arg(long)]
     pub no_themes: bool,

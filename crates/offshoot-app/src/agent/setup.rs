@@ -9,7 +9,7 @@ use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::file_entries::FileRecording;
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::prompt_weight::PromptWeight;
-use offshoot_agent::provider::ToolSpec;
+use offshoot_agent::provider::{Http, ToolSpec};
 use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
@@ -17,6 +17,7 @@ use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_files::FileLimits;
+use offshoot_mcp::search_tool::TOOL_SEARCH;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{Peer, Secret};
 use offshoot_session::clock::{Zone, to_iso};
@@ -34,6 +35,7 @@ use crate::config::Environment;
 use crate::config::settings::peer_folders;
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
+use crate::mcp::{self, KeysAndSecrets, McpSelection, ServerSecrets};
 use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
 use crate::packages::{BroughtFiles, brought};
 use crate::trust::{RunTrust, Trust};
@@ -46,6 +48,48 @@ const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db
 /// # Errors
 /// The settings, the models, the tools or the sandbox are refused, or no model has a key and nobody can enter one.
 pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
+    let (mut setup, servers) = setup_of_folder(app, args, session, approver)?;
+    if !args.no_mcp {
+        add_servers(app, args, session, (&mut setup, servers));
+    }
+    Ok(setup)
+}
+
+/// What servers need of the settings.
+struct ServerSettings {
+    imports: Vec<String>,
+    http: Http,
+}
+
+/// The MCP servers of the session's folder. They stay when another session is opened.
+fn add_servers(app: &App, args: &Args, session: &Session, (setup, settings): (&mut Setup, ServerSettings)) {
+    let ServerSettings { imports, http } = settings;
+    let selection = McpSelection { named: args.mcp_config.clone(), imports };
+    let (folder, secrets) = (setup.tool_context.cwd.clone(), ServerSecrets::default());
+    let servers = mcp::servers(app, &folder, (&selection, &|| found_tools(session)), http, &secrets);
+    if let Some(servers) = servers {
+        setup.live_tools = Some(servers);
+        setup.keys = Arc::new(KeysAndSecrets { keys: setup.keys.clone(), secrets });
+    }
+}
+
+/// The tools of servers that searches on the session's branch have found.
+fn found_tools(session: &Session) -> Vec<String> {
+    let Some(context) = session.leaf().and_then(|_| session.context().ok()) else { return Vec::new() };
+    let marks = format!("\"{TOOL_SEARCH}\"");
+    let messages = context.messages(session).filter_map(std::result::Result::ok);
+    let results = messages.filter(|message| message.json().text().contains(&marks));
+    let named = results.filter_map(|message| serde_json::from_str::<serde_json::Value>(message.json().text()).ok());
+    let named = named.filter(|message| message["role"] == "toolResult" && message["toolName"] == TOOL_SEARCH);
+    named
+        .flat_map(|message| {
+            let names = message["details"]["loaded"].as_array().cloned().unwrap_or_default();
+            names.into_iter().filter_map(|name| name.as_str().map(str::to_owned))
+        })
+        .collect()
+}
+
+fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<(Setup, ServerSettings)> {
     let without_key = match approver {
         Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => WithoutKey::Refuse,
         Approver::FrontEnd(_) | Approver::Nobody => WithoutKey::Wait,
@@ -77,6 +121,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
     let http = http(app, &user).telling_causes(args.verbose);
+    let servers = ServerSettings { imports: user.mcp_import.clone(), http: http.clone() };
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });
@@ -125,7 +170,7 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
     setup.folders = app.folders.clone();
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
-    Ok(setup)
+    Ok((setup, servers))
 }
 
 /// Completes or takes back a restore that a killed program has left.
@@ -338,7 +383,9 @@ fn branch_tools(app: &App, args: &Args, session: &Session, sets: &ToolSets) -> V
     }
     let stored = session.leaf().and_then(|_| session.context().ok());
     let stored = stored.map(|context| StoredPrompt::of(session, &context)).unwrap_or_default();
-    let (tools, missing) = sets.of(&stored);
+    let (tools, mut missing) = sets.of(&stored);
+    // Servers bring theirs when they have started.
+    missing.retain(|name| args.no_mcp || !(name.starts_with("mcp__") || name == TOOL_SEARCH));
     if !missing.is_empty() {
         app.ui.warning(&format!("the session has tools that are not there: {}", missing.join(", ")));
     }
@@ -405,7 +452,8 @@ impl SetupSource for FolderSetups {
     fn read(&self, session: &Session) -> std::result::Result<(ReloadedSetup, Vec<String>), String> {
         let (ui, warnings) = self.app.ui.collecting();
         let app = App { ui, ..self.app.clone() };
-        let setup = setup(&app, &self.args, session, self.approver.clone()).map_err(|error| error.on_one_line())?;
+        let (setup, _) =
+            setup_of_folder(&app, &self.args, session, self.approver.clone()).map_err(|error| error.on_one_line())?;
         let warnings = std::mem::take(&mut *warnings.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((ReloadedSetup(Arc::new(setup)), warnings))
     }

@@ -45,6 +45,7 @@ mod limits;
 mod list;
 mod local_models;
 mod man;
+mod mcp;
 mod merge;
 mod migrate;
 mod migrate_from;

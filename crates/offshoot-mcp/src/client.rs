@@ -1,0 +1,160 @@
+//! A connection to a server: the start of either era of the protocol, lists page by page, and calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_session::text::one_line;
+use serde_json::{Value, json};
+
+use crate::era::{Era, LEGACY, LEGACY_VERSIONS, MODERN, client_info, with_envelope};
+use crate::message::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, UNSUPPORTED_VERSION};
+use crate::peer::{CallError, Patience, Peer, Progress, within};
+
+/// A server of the older era may not answer what it does not know.
+const DISCOVERY: Duration = Duration::from_secs(2);
+/// A start takes no longer.
+const START: Duration = Duration::from_secs(60);
+/// A server that asks within results is answered so often.
+const MOST_ROUNDS: usize = 10;
+const MOST_PAGES: usize = 1000;
+/// More of a list is not read.
+const MOST_ITEMS: usize = 20_000;
+const LONGEST_INSTRUCTIONS: usize = 4096;
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ServerSelf {
+    pub name: String,
+    pub version: String,
+    pub protocol: String,
+    pub instructions: Option<String>,
+    pub has_tools: bool,
+    pub has_resources: bool,
+    pub has_prompts: bool,
+    pub has_completions: bool,
+}
+
+pub(crate) struct Client {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) era: Era,
+    pub(crate) server: ServerSelf,
+    timeout: Option<Duration>,
+}
+
+/// Begins to talk. The newer era is tried first, unless the server is known to speak the older one.
+pub(crate) async fn begin(peer: Arc<Peer>, timeout: Option<Duration>, known: Option<Era>) -> Result<Client, CallError> {
+    let limit = timeout.unwrap_or(START).min(START);
+    if known != Some(Era::Legacy)
+        && let Some(server) = within(limit, discover(&peer)).await?
+    {
+        peer.settled(Era::Modern, MODERN);
+        return Ok(Client { peer, era: Era::Modern, server, timeout });
+    }
+    let server = within(limit, initialize(&peer)).await?;
+    Ok(Client { peer, era: Era::Legacy, server, timeout })
+}
+
+/// `None`: the server is of the older era.
+async fn discover(peer: &Peer) -> Result<Option<ServerSelf>, CallError> {
+    let patience = Patience { silence: Some(DISCOVERY) };
+    match peer.ask("server/discover", with_envelope(json!({})), patience, None).await {
+        Ok(result) => {
+            let versions = result["supportedVersions"].as_array();
+            let speaks = versions.is_some_and(|versions| versions.iter().any(|version| version == MODERN));
+            // An empty result is that of a server which answers anything.
+            Ok(speaks.then(|| said_of_itself(&result, &result["_meta"]["io.modelcontextprotocol/serverInfo"], MODERN)))
+        }
+        Err(CallError::Refused(RpcError { code: METHOD_NOT_FOUND | INVALID_PARAMS | UNSUPPORTED_VERSION, .. })) => {
+            Ok(None)
+        }
+        // Servers refuse it with other numbers, too, before they are initialised.
+        Err(CallError::Refused(_) | CallError::Late(_)) => Ok(None),
+        Err(error @ (CallError::Gone(_) | CallError::SignIn(_) | CallError::SessionLost)) => Err(error),
+    }
+}
+
+async fn initialize(peer: &Peer) -> Result<ServerSelf, CallError> {
+    let params = json!({
+        "protocolVersion": LEGACY,
+        "capabilities": {"roots": {"listChanged": false}},
+        "clientInfo": client_info(),
+    });
+    let result = peer.ask("initialize", params, Patience { silence: None }, None).await?;
+    let version = result["protocolVersion"].as_str().unwrap_or_default();
+    if !LEGACY_VERSIONS.contains(&version) {
+        let words = format!("it speaks version {} of the protocol, which offshoot does not", one_line(version, 60));
+        return Err(CallError::Gone(words));
+    }
+    peer.settled(Era::Legacy, version);
+    peer.notify("notifications/initialized", None);
+    Ok(said_of_itself(&result, &result["serverInfo"], version))
+}
+
+fn said_of_itself(result: &Value, info: &Value, protocol: &str) -> ServerSelf {
+    let text = |value: &Value| one_line(value.as_str().unwrap_or_default(), 200);
+    let has = |name: &str| result["capabilities"].get(name).is_some_and(Value::is_object);
+    let instructions = result["instructions"].as_str().filter(|text| !text.trim().is_empty());
+    ServerSelf {
+        name: text(&info["name"]),
+        version: text(&info["version"]),
+        protocol: protocol.to_owned(),
+        instructions: instructions.map(|text| one_line(text, LONGEST_INSTRUCTIONS)),
+        has_tools: has("tools"),
+        has_resources: has("resources"),
+        has_prompts: has("prompts"),
+        has_completions: has("completions"),
+    }
+}
+
+impl Client {
+    /// Asks for anything. A server of the newer era that wants to know something first gets the usual answers.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        progress: Option<Progress>,
+    ) -> Result<Value, CallError> {
+        let patience = Patience { silence: self.timeout };
+        if self.era == Era::Legacy {
+            return self.peer.ask(method, params, patience, progress).await;
+        }
+        let mut params = with_envelope(params);
+        for _ in 0..MOST_ROUNDS {
+            let result = self.peer.ask(method, params.clone(), patience, progress.clone()).await?;
+            if result["resultType"] != "input_required" {
+                return Ok(result);
+            }
+            let asked = result["inputRequests"].as_object();
+            let answers = asked.into_iter().flatten().map(|(name, asked)| (name.clone(), self.peer.own_input(asked)));
+            params["inputResponses"] = Value::Object(answers.collect());
+            if let Some(state) = result.get("requestState") {
+                params["requestState"] = state.clone();
+            }
+        }
+        Err(CallError::Gone(format!("it asked for something {MOST_ROUNDS} times instead of answering")))
+    }
+
+    /// A list of all pages.
+    pub(crate) async fn list(&self, method: &str, key: &str) -> Result<Vec<Value>, CallError> {
+        let (mut items, mut cursor) = (Vec::new(), None::<Value>);
+        for _ in 0..MOST_PAGES {
+            let params = cursor.take().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+            let mut page = self.ask(method, params, None).await?;
+            if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
+                items.extend(more.into_iter().take(MOST_ITEMS - items.len()));
+            }
+            cursor =
+                page.get("nextCursor").filter(|cursor| cursor.as_str().is_some_and(|text| !text.is_empty())).cloned();
+            if cursor.is_none() || items.len() >= MOST_ITEMS {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: Value, progress: Progress) -> Result<Value, CallError> {
+        let arguments = if arguments.is_object() { arguments } else { json!({}) };
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments}), Some(progress)).await
+    }
+}

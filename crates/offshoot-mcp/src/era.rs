@@ -1,0 +1,41 @@
+//! The two eras of the protocol, and their versions.
+
+use serde_json::{Value, json};
+
+/// What this program is called in the protocol.
+pub(crate) const CLIENT: &str = "offshoot";
+/// The newest version of the older era.
+pub(crate) const LEGACY: &str = "2025-11-25";
+/// Those that are spoken.
+pub(crate) const LEGACY_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// The version of the newer era, in which each request says what the older one said at the start.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// How requests are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// Versions up to 2025-11-25.
+    Legacy,
+    /// From 2026-07-28 on.
+    Modern,
+}
+
+/// Who this program is.
+pub(crate) fn client_info() -> Value {
+    json!({"name": CLIENT, "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What every request of the newer era has.
+pub(crate) fn with_envelope(mut params: Value) -> Value {
+    params["_meta"][VERSION] = json!(MODERN);
+    params["_meta"]["io.modelcontextprotocol/clientInfo"] = client_info();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"roots": {}});
+    params
+}
+
+/// The version that a message names in its envelope.
+pub(crate) fn version_of(message: &Value) -> Option<&str> {
+    message["params"]["_meta"][VERSION].as_str()
+}

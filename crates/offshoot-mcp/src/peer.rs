@@ -1,0 +1,282 @@
+//! Requests to a server that wait for their answers, and what a server says unasked. Knows no transport: messages leave through a
+//! [`Carrier`], and those that arrive are given to [`Peer::take`].
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use offshoot_session::text::one_line;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::era::Era;
+use crate::message::{Incoming, METHOD_NOT_FOUND, RpcError, answer, notification, request};
+
+/// Takes messages to the server.
+pub(crate) trait Carrier: Send + Sync {
+    /// Sends a message. The id is that of a request whose answer is waited for.
+    fn send(&self, message: Value, id: Option<u64>);
+
+    /// Nobody waits for the answer of this request any more. Whether the server has to be told by a message.
+    fn forget(&self, id: u64) -> bool;
+
+    /// The start is done: which version is spoken.
+    fn settled(&self, _era: Era, _version: &str) {}
+
+    /// Says good-bye.
+    fn close(&self) -> Closing<'_> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+pub(crate) type Closing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// What a server says unasked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ServerNews {
+    ToolsChanged,
+    Log(String),
+    Gone,
+}
+
+/// Why a request has no result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// The server refuses it.
+    #[error("{} (error {})", .0.message, .0.code)]
+    Refused(RpcError),
+    /// The connection has ended. Whether the server has done something is not known.
+    #[error("{0}")]
+    Gone(String),
+    /// The server has forgotten the session before it has done anything.
+    #[error("the server no longer knows the session")]
+    SessionLost,
+    /// The server wants a person to sign in.
+    #[error("it needs a sign-in: {0}")]
+    SignIn(String),
+    /// There was no answer in time.
+    #[error("it did not answer within {} ms", .0.as_millis())]
+    Late(Duration),
+}
+
+/// How far a call is, in the server's words.
+pub(crate) type Progress = UnboundedSender<String>;
+
+pub(crate) struct Peer {
+    next: AtomicU64,
+    state: Mutex<PeerState>,
+    carrier: Box<dyn Carrier>,
+    news: UnboundedSender<ServerNews>,
+    /// For servers that ask for roots: the session's folder.
+    roots: Value,
+}
+
+#[derive(Default)]
+struct PeerState {
+    waiting: HashMap<u64, Waiting>,
+    gone: Option<CallError>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Value, CallError>>,
+    progress: Option<UnboundedSender<String>>,
+}
+
+/// A request beside what is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Without an answer or a sign of progress; `None`: any time.
+    pub(crate) silence: Option<Duration>,
+}
+
+/// However much progress a server reports, it has no more than so many times the usual time.
+const LONGEST_WAIT: u32 = 10;
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+const LONGEST_PROGRESS: usize = 500;
+
+impl Peer {
+    pub(crate) fn new(carrier: Box<dyn Carrier>, news: UnboundedSender<ServerNews>, root: String) -> Arc<Self> {
+        let roots = json!({"roots": [{"uri": root, "name": "session"}]});
+        Arc::new(Self { next: AtomicU64::new(1), state: Mutex::default(), carrier, news, roots })
+    }
+
+    fn state(&self) -> MutexGuard<'_, PeerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.state().gone.is_some()
+    }
+
+    pub(crate) fn notify(&self, method: &str, params: Option<Value>) {
+        self.carrier.send(notification(method, params), None);
+    }
+
+    pub(crate) fn settled(&self, era: Era, version: &str) {
+        self.carrier.settled(era, version);
+    }
+
+    /// Says good-bye, and waits for nothing any more.
+    pub(crate) async fn close(&self) {
+        self.carrier.close().await;
+        self.lose(CallError::Gone("the program ends".to_owned()));
+    }
+
+    /// Asks the server. Dropping the future tells the server that nobody waits any more.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        mut params: Value,
+        patience: Patience,
+        progress: Option<Progress>,
+    ) -> Result<Value, CallError> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (answer, mut answered) = oneshot::channel();
+        let (passed, mut signs) = tokio::sync::mpsc::unbounded_channel();
+        {
+            let mut state = self.state();
+            if let Some(gone) = &state.gone {
+                return Err(gone.clone());
+            }
+            state.waiting.insert(id, Waiting { answer, progress: progress.is_some().then_some(passed) });
+        }
+        if progress.is_some() {
+            params["_meta"]["progressToken"] = json!(id);
+        }
+        let mut asking = Asking { peer: self, id, is_answered: false };
+        self.carrier.send(request(id, method, params), Some(id));
+        let begun = Instant::now();
+        let silence = patience.silence.unwrap_or(FAR);
+        let end = begun + silence.saturating_mul(LONGEST_WAIT).min(FAR);
+        let mut until = begun + silence;
+        loop {
+            tokio::select! {
+                biased;
+                // Before the answer: both may be there.
+                Some(sign) = signs.recv() => {
+                    until = (Instant::now() + silence).min(end);
+                    // Nobody may look at it.
+                    progress.iter().for_each(|progress| drop(progress.send(sign.clone())));
+                }
+                answered = &mut answered => {
+                    asking.is_answered = true;
+                    return answered.unwrap_or_else(|_| Err(self.why_gone()));
+                }
+                () = sleep_until(until) => return Err(CallError::Late(silence)),
+            }
+        }
+    }
+
+    fn why_gone(&self) -> CallError {
+        self.state().gone.clone().unwrap_or_else(|| CallError::Gone("the connection has ended".to_owned()))
+    }
+
+    /// Takes what the server has sent.
+    pub(crate) fn take(&self, incoming: Incoming) {
+        match incoming {
+            Incoming::Answer { id, result } => self.settle(id, result.map_err(CallError::Refused)),
+            Incoming::Request { id, method, params: _ } => {
+                self.carrier.send(answer(id, self.own_answer(&method)), None)
+            }
+            Incoming::Notification { method, params } => self.heed(&method, &params),
+            Incoming::Garbage => {}
+        }
+    }
+
+    pub(crate) fn settle(&self, id: u64, result: Result<Value, CallError>) {
+        let waiting = self.state().waiting.remove(&id);
+        // Nobody may wait for it any more.
+        waiting.into_iter().for_each(|waiting| drop(waiting.answer.send(result.clone())));
+    }
+
+    /// Models are not asked for servers, and no person is: a server that asks learns so at once.
+    fn own_answer(&self, method: &str) -> Result<Value, (i64, &'static str)> {
+        match method {
+            "ping" => Ok(json!({})),
+            "roots/list" => Ok(self.roots.clone()),
+            "elicitation/create" => Ok(json!({"action": "decline"})),
+            _ => Err((METHOD_NOT_FOUND, "offshoot does not do this")),
+        }
+    }
+
+    /// The same for a server that asks within a result: for its `inputRequests`.
+    pub(crate) fn own_input(&self, asked: &Value) -> Value {
+        let method = asked["method"].as_str().unwrap_or_default();
+        self.own_answer(method).unwrap_or_else(|_| json!({"action": "decline"}))
+    }
+
+    fn heed(&self, method: &str, params: &Value) {
+        let news = match method {
+            "notifications/tools/list_changed" => ServerNews::ToolsChanged,
+            "notifications/message" => ServerNews::Log(logged(params)),
+            "notifications/progress" => return self.progressed(params),
+            _ => return,
+        };
+        drop(self.news.send(news));
+    }
+
+    fn progressed(&self, params: &Value) {
+        let token = &params["progressToken"];
+        let Some(id) = token.as_u64().or_else(|| token.as_str()?.parse().ok()) else { return };
+        let total = params.get("total").filter(|total| total.is_number()).map(|total| format!("/{total}"));
+        let words = params["message"].as_str().map(|words| one_line(words, LONGEST_PROGRESS));
+        let words = words.unwrap_or_else(|| format!("Progress {}{}", params["progress"], total.unwrap_or_default()));
+        let progress = self.state().waiting.get(&id).and_then(|waiting| waiting.progress.clone());
+        progress.into_iter().for_each(|progress| drop(progress.send(words.clone())));
+    }
+
+    /// The connection has ended: nothing is waited for any more.
+    pub(crate) fn lose(&self, why: CallError) {
+        let waiting = {
+            let mut state = self.state();
+            if state.gone.is_some() {
+                return;
+            }
+            state.gone = Some(why.clone());
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_values().for_each(|waiting| drop(waiting.answer.send(Err(why.clone()))));
+        drop(self.news.send(ServerNews::Gone));
+    }
+}
+
+/// A request whose caller may give up.
+struct Asking<'a> {
+    peer: &'a Peer,
+    id: u64,
+    is_answered: bool,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        let was_waiting = self.peer.state().waiting.remove(&self.id).is_some();
+        if was_waiting && self.peer.carrier.forget(self.id) {
+            let params = json!({"requestId": self.id, "reason": "nobody waits for the answer any more"});
+            self.peer.notify("notifications/cancelled", Some(params));
+        }
+    }
+}
+
+fn logged(params: &Value) -> String {
+    let data = match &params["data"] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let logger = params["logger"].as_str().unwrap_or_default();
+    one_line(&format!("{} {logger}: {data}", params["level"].as_str().unwrap_or("info")), 1000)
+}
+
+/// Waits for an answer of a start, at most so long.
+pub(crate) async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, CallError> {
+    timeout_at(Instant::now() + limit, work).await.unwrap_or(Err(CallError::Late(limit)))
+}

@@ -1,0 +1,155 @@
+//! `tool_search`: finds tools of servers that are not declared, and has them declared from the next request on.
+
+use std::sync::{Arc, Weak};
+
+use offshoot_agent::provider::ToolSpec;
+use offshoot_agent::tool::{Running, Tier, Tool, ToolContext, ToolOutcome, Waiting};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Its name.
+pub const TOOL_SEARCH: &str = "tool_search";
+const MOST: usize = 50;
+const USUAL: usize = 5;
+const LONGEST_LINE: usize = 300;
+
+/// A tool that can be found.
+#[derive(Debug, Clone)]
+pub(crate) struct Findable {
+    pub(crate) server: String,
+    /// The words about the server.
+    pub(crate) about: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// Who has the tools that are searched.
+pub(crate) trait Searchable: Send + Sync {
+    /// Every tool that is not declared, and those that were found before.
+    fn findable(&self) -> Vec<Findable>;
+
+    /// Declares these from the next request on.
+    fn load(&self, names: &[String]);
+
+    /// Waits until the tools of all servers are known, a limited time.
+    fn all_known(&self) -> Waiting<'_>;
+}
+
+pub(crate) struct ToolSearch(pub(crate) Weak<dyn Searchable>);
+
+impl Tool for ToolSearch {
+    fn name(&self) -> &str {
+        TOOL_SEARCH
+    }
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: TOOL_SEARCH.to_owned(),
+            description:
+                "Searches tools of MCP servers that are not declared yet, by words of their names and descriptions. \
+                          Those that are found can be called from the next request on."
+                    .to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "Words that say what the tool does"},
+                    "server": {"type": "string", "description": "Only tools of this server"},
+                    "limit": {"type": "integer", "description": "At most so many tools; by default 5"},
+                },
+                "required": ["query"],
+            }),
+        }
+    }
+
+    fn summary(&self) -> Option<&str> {
+        Some("find tools of MCP servers that are not declared")
+    }
+
+    fn tier(&self, _: &Value, _: &ToolContext) -> Tier {
+        Tier::Read(Vec::new())
+    }
+
+    fn run(&self, arguments: Value, _: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
+        let searched = self.0.clone();
+        Box::pin(async move {
+            let Some(searched) = searched.upgrade() else { return ToolOutcome::failed("the servers have ended") };
+            let Some(query) = arguments["query"].as_str() else {
+                return ToolOutcome::failed("tool_search needs a query, which is a text");
+            };
+            searched.all_known().await;
+            let limit = arguments["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(USUAL);
+            let found = search(searched.findable(), query, arguments["server"].as_str(), limit.clamp(1, MOST));
+            let names: Vec<String> = found.iter().map(|tool| tool.name.clone()).collect();
+            searched.load(&names);
+            let lines = found.iter().map(|tool| {
+                let words = offshoot_session::text::one_line(&tool.description, LONGEST_LINE);
+                format!("{} ({}): {words}", tool.name, tool.server)
+            });
+            let text = match names.is_empty() {
+                true => "no tool matches; try other words, or fewer".to_owned(),
+                false => format!("These tools can be called now:\n{}", lines.collect::<Vec<_>>().join("\n")),
+            };
+            ToolOutcome { details: Some(json!({"loaded": names})), ..ToolOutcome::text(text) }
+        })
+    }
+}
+
+/// The tools with most of the words, in their names first. A word that is in most tools says little.
+fn search(tools: Vec<Findable>, query: &str, server: Option<&str>, limit: usize) -> Vec<Findable> {
+    let words: Vec<String> = words(query);
+    let of_server = tools.into_iter().filter(|tool| server.is_none_or(|server| tool.server == server));
+    let mut ranked: Vec<(usize, Findable)> = of_server
+        .filter_map(|tool| {
+            let (name, text) = (tool.name.to_lowercase(), tool.description.to_lowercase());
+            let about = tool.about.to_lowercase();
+            let score = |word: &String| {
+                4 * usize::from(name.contains(word.as_str()))
+                    + 2 * usize::from(text.contains(word.as_str()))
+                    + usize::from(about.contains(word.as_str()))
+            };
+            let score: usize = words.iter().map(score).sum();
+            (score > 0).then_some((score, tool))
+        })
+        .collect();
+    ranked.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.name.cmp(&b.name)));
+    ranked.into_iter().take(limit).map(|(_, tool)| tool).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|at: char| !at.is_alphanumeric()).filter(|word| word.len() > 1);
+    words.map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools() -> Vec<Findable> {
+        [
+            ("fs", "read_file", "reads a file"),
+            ("fs", "write_file", "writes a file"),
+            ("git", "log", "lists commits, and who wrote them"),
+        ]
+        .into_iter()
+        .map(|(server, name, description)| Findable {
+            server: server.to_owned(),
+            about: String::new(),
+            name: format!("mcp__{server}__{name}"),
+            description: description.to_owned(),
+        })
+        .collect()
+    }
+
+    fn found(query: &str, server: Option<&str>, limit: usize) -> Vec<String> {
+        search(tools(), query, server, limit).into_iter().map(|tool| tool.name).collect()
+    }
+
+    #[test]
+    fn names_come_before_descriptions_and_the_limit_counts() {
+        assert_eq!(found("read file", None, 5), ["mcp__fs__read_file", "mcp__fs__write_file"]);
+        assert_eq!(found("FILE!", None, 1), ["mcp__fs__read_file"]);
+        assert_eq!(found("wrote", None, 5), ["mcp__git__log"]);
+        assert_eq!(found("file", Some("git"), 5), [""; 0]);
+        assert_eq!(found("", None, 5), [""; 0]);
+    }
+}

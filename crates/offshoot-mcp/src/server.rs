@@ -1,0 +1,324 @@
+//! A server of a run: connected when somebody needs it, started again when it has ended, and what is known of its tools.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use offshoot_agent::provider::Http;
+use offshoot_session::text::clean_lines;
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
+
+use crate::client::{Client, ServerSelf, begin};
+use crate::config_file::ConfiguredServer;
+use crate::definition::ToolDefinition;
+use crate::era::Era;
+use crate::http;
+use crate::peer::{CallError, Peer, Progress, ServerNews};
+use crate::start_plan::{StartPlan, Surroundings, file_uri, plan};
+use crate::stdio::{self, ErrorTail, ServerProcess};
+
+/// So often a server may be started within [`START_WINDOW`].
+const MOST_STARTS: usize = 5;
+const START_WINDOW: Duration = Duration::from_secs(30);
+
+/// What all servers of a run share.
+#[derive(Clone)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ServerContext {
+    pub around: Surroundings,
+    /// For servers that are reached over a network.
+    pub http: Http,
+}
+
+/// Where a server stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum ServerState {
+    /// Nobody has needed it yet.
+    Idle,
+    Connecting,
+    Ready(ServerSelf),
+    NeedsSignIn(String),
+    Failed(String),
+    /// It was started too often.
+    Suspended(String),
+}
+
+/// A server.
+pub struct Server {
+    /// Its configuration.
+    pub configured: ConfiguredServer,
+    context: ServerContext,
+    inner: Mutex<Inner>,
+    /// One start at a time.
+    starting: tokio::sync::Mutex<()>,
+    errors: ErrorTail,
+    /// Whoever declares its tools.
+    changed: UnboundedSender<String>,
+}
+
+struct Inner {
+    state: ServerState,
+    connection: Option<Connection>,
+    era: Option<Era>,
+    tools: Option<Arc<[ToolDefinition]>>,
+    troubles: Vec<String>,
+    logged: VecDeque<String>,
+    starts: VecDeque<Instant>,
+}
+
+struct Connection {
+    client: Arc<Client>,
+    process: Option<ServerProcess>,
+}
+
+type Listening = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+const MOST_LOGGED: usize = 20;
+
+impl Server {
+    /// Nothing is started yet. `changed` gets its name when its tools may have changed; `known` are those of an earlier run.
+    pub fn new(
+        configured: ConfiguredServer,
+        context: ServerContext,
+        known: Option<Vec<ToolDefinition>>,
+        changed: UnboundedSender<String>,
+    ) -> Arc<Self> {
+        let inner = Inner {
+            state: ServerState::Idle,
+            connection: None,
+            era: None,
+            tools: known.map(Into::into),
+            troubles: Vec::new(),
+            logged: VecDeque::new(),
+            starts: VecDeque::new(),
+        };
+        let (inner, starting, errors) = (Mutex::new(inner), tokio::sync::Mutex::default(), ErrorTail::default());
+        Arc::new(Self { configured, context, inner, starting, errors, changed })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.configured.config.name
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where it stands.
+    pub fn state(&self) -> ServerState {
+        self.inner().state.clone()
+    }
+
+    /// Its tools, if they are known; also those of an earlier run.
+    pub fn tools(&self) -> Option<Arc<[ToolDefinition]>> {
+        self.inner().tools.clone()
+    }
+
+    /// What is wrong with its tools.
+    pub fn troubles(&self) -> Vec<String> {
+        self.inner().troubles.clone()
+    }
+
+    /// The last lines that it has printed as errors, and the last of its log.
+    pub fn last_lines(&self) -> Vec<String> {
+        self.errors.lines().into_iter().chain(self.inner().logged.iter().cloned()).collect()
+    }
+
+    /// The connection, which is made if there is none.
+    pub(crate) async fn client(self: &Arc<Self>) -> Result<Arc<Client>, CallError> {
+        let _one = self.starting.lock().await;
+        if let Some(connection) = &self.inner().connection
+            && !connection.client.peer.is_gone()
+        {
+            return Ok(connection.client.clone());
+        }
+        self.disconnect();
+        self.count_start()?;
+        self.inner().state = ServerState::Connecting;
+        let connected = self.connect().await;
+        let mut inner = self.inner();
+        match connected {
+            Ok(connection) => {
+                let client = connection.client.clone();
+                inner.state = ServerState::Ready(client.server.clone());
+                inner.era = Some(client.era);
+                inner.connection = Some(connection);
+                Ok(client)
+            }
+            Err(error) => {
+                inner.state = match &error {
+                    CallError::SignIn(why) => ServerState::NeedsSignIn(why.clone()),
+                    other => ServerState::Failed(other.to_string()),
+                };
+                Err(error)
+            }
+        }
+    }
+
+    /// A server that ends as soon as it has started must not be started for ever.
+    fn count_start(&self) -> Result<(), CallError> {
+        let mut inner = self.inner();
+        let now = Instant::now();
+        inner.starts.retain(|start| now.duration_since(*start) < START_WINDOW);
+        if inner.starts.len() >= MOST_STARTS {
+            let why = format!("it was started {MOST_STARTS} times in {} s and ended each time", START_WINDOW.as_secs());
+            inner.state = ServerState::Suspended(why.clone());
+            return Err(CallError::Gone(why));
+        }
+        inner.starts.push_back(now);
+        Ok(())
+    }
+
+    async fn connect(self: &Arc<Self>) -> Result<Connection, CallError> {
+        let around = &self.context.around;
+        let root = file_uri(&around.cwd);
+        let (news, heard) = unbounded_channel();
+        let (timeout, era) = (self.configured.config.timeout, self.inner().era);
+        let plan = plan(&self.configured, around).await.map_err(CallError::Gone)?;
+        let (peer, process) = match &plan {
+            StartPlan::Stdio { words, env, cwd } => {
+                let started = stdio::start(around.launcher.as_deref(), words, cwd, env);
+                let pipes = started.map_err(|error| cannot_start(&plan, cwd, &error))?;
+                let (carrier, outgoing) = stdio::carrier();
+                let peer = Peer::new(Box::new(carrier), news, root);
+                let process = stdio::serve(pipes, outgoing, &peer, &self.errors);
+                (peer, Some(process))
+            }
+            StartPlan::Http { url, headers, .. } => {
+                (http::open(&self.context.http, (url, headers), news, root).map_err(CallError::Gone)?, None)
+            }
+        };
+        let client = begin(peer, timeout, era).await?;
+        drop(tokio::spawn(listen(Arc::downgrade(self), heard)));
+        Ok(Connection { client: Arc::new(client), process })
+    }
+
+    /// Lists its tools anew. Whoever declares them hears of it.
+    pub async fn list_tools(self: &Arc<Self>) -> Result<(), CallError> {
+        let client = self.client().await?;
+        let listed = if client.server.has_tools { client.list("tools/list", "tools").await } else { Ok(Vec::new()) };
+        let listed = match listed {
+            Err(CallError::Refused(error)) if error.code == crate::message::METHOD_NOT_FOUND => Vec::new(),
+            other => other?,
+        };
+        let (mut tools, mut troubles): (Vec<ToolDefinition>, Vec<String>) = (Vec::new(), Vec::new());
+        for value in &listed {
+            match ToolDefinition::of(self.name(), value) {
+                Ok(tool) if tools.iter().any(|other| other.name == tool.name) => {
+                    troubles.push(format!("two tools are named {}: the first is used", clean_lines(&tool.name)));
+                }
+                Ok(tool) => tools.push(tool),
+                Err(why) => troubles.push(why),
+            }
+        }
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
+        {
+            let mut inner = self.inner();
+            inner.tools = Some(tools.into());
+            inner.troubles = troubles;
+        }
+        drop(self.changed.send(self.name().to_owned()));
+        Ok(())
+    }
+
+    /// Calls a tool. Nothing is called twice that may have run, as a call whose connection ends.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: Value,
+        progress: Progress,
+    ) -> Result<Value, CallError> {
+        let client = self.client().await?;
+        match client.call(tool, arguments.clone(), progress.clone()).await {
+            Err(CallError::SessionLost) => self.client().await?.call(tool, arguments, progress).await,
+            called => called,
+        }
+    }
+
+    fn disconnect(&self) {
+        let connection = self.inner().connection.take();
+        drop(connection);
+    }
+
+    /// Ends the connection, and may start it again however often it was started.
+    pub fn reset(&self) {
+        self.disconnect();
+        let mut inner = self.inner();
+        inner.starts.clear();
+        inner.state = ServerState::Idle;
+    }
+
+    /// Ends it for good.
+    pub async fn close(&self) {
+        let connection = self.inner().connection.take();
+        let Some(Connection { client, process }) = connection else { return };
+        client.peer.close().await;
+        drop(client);
+        if let Some(process) = process {
+            process.end().await;
+        }
+    }
+
+    fn log(&self, line: String) {
+        let mut inner = self.inner();
+        if inner.logged.len() == MOST_LOGGED {
+            inner.logged.pop_front();
+        }
+        inner.logged.push_back(line);
+    }
+}
+
+/// What has become of a server whose words cannot run.
+fn cannot_start(plan: &StartPlan, cwd: &PathBuf, error: &std::io::Error) -> CallError {
+    let words = match plan {
+        StartPlan::Stdio { words, .. } => crate::start_plan::shown_words(words),
+        StartPlan::Http { url, .. } => url.clone(),
+    };
+    let folder = if cwd.is_dir() { String::new() } else { format!(" in {}", cwd.display()) };
+    CallError::Gone(format!("cannot run {words}{folder}: {error}"))
+}
+
+/// Boxed: connecting leads to listening, and listening here.
+fn relist(server: Arc<Server>) -> Listening {
+    Box::pin(async move { drop(server.list_tools().await) })
+}
+
+/// So long after a change a list is read: servers announce several at once.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+
+async fn listen(server: std::sync::Weak<Server>, mut heard: UnboundedReceiver<ServerNews>) {
+    while let Some(news) = heard.recv().await {
+        let Some(server) = server.upgrade() else { return };
+        match news {
+            ServerNews::Log(line) => server.log(line),
+            ServerNews::Gone => {
+                let mut inner = server.inner();
+                if matches!(inner.state, ServerState::Ready(_)) {
+                    inner.state = ServerState::Idle;
+                }
+                return;
+            }
+            ServerNews::ToolsChanged => {
+                tokio::time::sleep(DEBOUNCE).await;
+                let mut is_gone = false;
+                while let Ok(more) = heard.try_recv() {
+                    match more {
+                        ServerNews::Log(line) => server.log(line),
+                        ServerNews::Gone => is_gone = true,
+                        ServerNews::ToolsChanged => {}
+                    }
+                }
+                if is_gone {
+                    return;
+                }
+                // It is asked again when somebody calls a tool.
+                relist(server).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! From an entry to what a server is started with: variables and the home directory are filled in, and commands that print a value run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_agent::expand_home;
+use offshoot_agent::model::printed_key;
+use offshoot_protocol::Secret;
+
+use crate::config_file::{ConfigScope, ConfiguredServer};
+use crate::server_config::{OauthConfig, Reach};
+
+/// Looks a variable up.
+pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Where servers start.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Every variable of this program.
+    pub variables: Lookup,
+    /// Those that a server inherits.
+    pub inherited: Vec<(String, String)>,
+    /// The home directory.
+    pub home: Option<PathBuf>,
+    /// The folder of the session.
+    pub cwd: PathBuf,
+    /// This program's own file, which stays as the parent of servers; `None`: they end with their pipes alone.
+    pub launcher: Option<PathBuf>,
+    /// Gets values that no text must contain: those of headers, and of variables that a command or another variable has filled in.
+    pub keep_secret: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// How a server is reached, filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum StartPlan {
+    Stdio { words: Vec<OsString>, env: Vec<(String, String)>, cwd: PathBuf },
+    Http { url: String, headers: Vec<(String, Secret)>, oauth: OauthConfig },
+}
+
+/// The variables that every server inherits, beside those that begin with [`INHERITED_PREFIXES`].
+const INHERITED: &[&str] = &["HOME", "PATH", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "TZ"];
+const INHERITED_PREFIXES: &[&str] = &["LC_", "XDG_"];
+/// Longer values are refused.
+const LONGEST: usize = 128 << 10;
+
+/// Whether servers get this variable of the program. Keys of providers must not reach every server.
+pub fn is_inherited(name: &str) -> bool {
+    INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// What a server is started with.
+///
+/// # Errors
+/// A variable is not set, or a command does not print a value, as a clause.
+pub async fn plan(server: &ConfiguredServer, around: &Surroundings) -> Result<StartPlan, String> {
+    let fill = |text: &str| expand(text, &*around.variables);
+    let home = |text: String| expand_home(OsString::from(text), around.home.as_deref());
+    match &server.config.reach {
+        Reach::Stdio { command, args, env, cwd } => {
+            let mut words = vec![home(fill(command)?).into_os_string()];
+            for arg in args {
+                words.push(home(fill(arg)?).into_os_string());
+            }
+            let folder = cwd.as_deref().map(fill).transpose()?.map(home);
+            let mut variables = around.inherited.clone();
+            for (name, value) in env {
+                let filled =
+                    value_of(value, server.source.scope, around).await.map_err(|why| format!("env.{name}: {why}"))?;
+                if filled != *value {
+                    (around.keep_secret)(&filled);
+                }
+                let value = filled;
+                variables.retain(|(known, _)| known != name);
+                variables.push((name.clone(), value));
+            }
+            let cwd = folder.map_or_else(|| around.cwd.clone(), |folder| around.cwd.join(folder));
+            Ok(StartPlan::Stdio { words, env: variables, cwd })
+        }
+        Reach::Http { url, headers, oauth } => {
+            let url = fill(url)?;
+            if !url.starts_with("http://") && !url.starts_with("https://") {
+                return Err("the url does not begin with http:// or https://".to_owned());
+            }
+            let mut filled = Vec::new();
+            for (name, value) in headers {
+                let value = value_of(value, server.source.scope, around).await;
+                let value = value.map_err(|why| format!("headers.{name}: {why}"))?;
+                (around.keep_secret)(&value);
+                filled.push((name.clone(), Secret::new(value)));
+            }
+            let client_secret = oauth.client_secret.as_deref().map(fill).transpose()?;
+            Ok(StartPlan::Http { url, headers: filled, oauth: OauthConfig { client_secret, ..oauth.clone() } })
+        }
+    }
+}
+
+/// A value that may be a command in a file of the user. A project must not run one.
+async fn value_of(text: &str, scope: ConfigScope, around: &Surroundings) -> Result<String, String> {
+    match text.strip_prefix('!') {
+        None => expand(text, &*around.variables),
+        Some(_) if scope == ConfigScope::Project => Err("a project's file runs no command for a value".to_owned()),
+        Some(command) => printed_key(command).await.map(|value| value.expose().to_owned()),
+    }
+}
+
+/// Fills in `${NAME}` and `${NAME:-default}`.
+fn expand(text: &str, variables: &(dyn Fn(&str) -> Option<String> + Send + Sync)) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        filled.push_str(before);
+        let Some((inside, behind)) = after.split_once('}') else {
+            filled.push_str("${");
+            rest = after;
+            continue;
+        };
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        let value = variables(name).filter(|value| !value.is_empty() || default.is_none());
+        let value = value.or_else(|| default.map(str::to_owned)).ok_or_else(|| format!("{name} is not set"))?;
+        filled.push_str(&value);
+        rest = behind;
+    }
+    filled.push_str(rest);
+    if filled.len() > LONGEST { Err("a value is too long".to_owned()) } else { Ok(filled) }
+}
+
+/// A command line as a person reads it.
+pub fn shown_words(words: &[OsString]) -> String {
+    let word = |word: &OsString| offshoot_session::text::shell_word(&word.to_string_lossy());
+    words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// What a server runs or asks, as it is written, for the question about it.
+pub fn shown_reach(reach: &Reach) -> String {
+    match reach {
+        Reach::Stdio { command, args, .. } => {
+            let words: Vec<OsString> = std::iter::once(command).chain(args).map(OsString::from).collect();
+            shown_words(&words)
+        }
+        Reach::Http { url, .. } => url.clone(),
+    }
+}
+
+/// The path of a folder of servers, whatever the session's folder is.
+pub(crate) fn file_uri(folder: &Path) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    use std::os::unix::ffi::OsStrExt as _;
+    format!("file://{}", folder.as_os_str().as_bytes().iter().map(|byte| escape(*byte)).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config_file::{ConfigFile, ConfigSource, merge};
+    use crate::server_config::ConfigDialect;
+
+    fn planned(entry: &str, scope: ConfigScope) -> Result<StartPlan, String> {
+        let file = ConfigFile::parse(&format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#), ConfigDialect::Common);
+        let source = ConfigSource { path: "f".into(), scope, dialect: ConfigDialect::Common };
+        let server = merge(&[(Arc::new(source), file)]).0.remove(0);
+        let set = [("HOST", "h"), ("EMPTY", "")];
+        let variables =
+            move |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let around = Surroundings {
+            variables: Arc::new(variables),
+            inherited: vec![("PATH".to_owned(), "/bin".to_owned())],
+            home: Some("/home/u".into()),
+            cwd: "/w".into(),
+            launcher: None,
+            keep_secret: Arc::new(|_| {}),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(plan(&server, &around))
+    }
+
+    fn env_of(value: &str, scope: ConfigScope) -> Result<String, String> {
+        match planned(&format!(r#"{{"command":"x","env":{{"K":{value}}}}}"#), scope)? {
+            StartPlan::Stdio { env, .. } => Ok(env.into_iter().find(|(name, _)| name == "K").unwrap().1),
+            StartPlan::Http { .. } => panic!("no command"),
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_starts_nothing() {
+        let user = |value| env_of(value, ConfigScope::User);
+        assert_eq!(user(r#""${NOPE}""#), Err("env.K: NOPE is not set".to_owned()));
+        assert_eq!(user(r#""${NOPE:-d}""#), Ok("d".to_owned()));
+        assert_eq!(user(r#""a${HOST}b${EMPTY:-e}${EMPTY}$""#), Ok("ahbe$".to_owned()));
+        assert_eq!(user(r#""${HOST""#), Ok("${HOST".to_owned()));
+    }
+
+    #[test]
+    fn only_a_users_file_runs_a_command_for_a_value() {
+        assert_eq!(env_of(r#""!echo from-a-command""#, ConfigScope::User), Ok("from-a-command".to_owned()));
+        let refused = env_of(r#""!echo x""#, ConfigScope::Project);
+        assert_eq!(refused, Err("env.K: a project's file runs no command for a value".to_owned()));
+    }
+
+    #[test]
+    fn home_and_folder_are_filled_in() {
+        let plan = planned(r#"{"command":"~/bin/s","args":["~/x","a~"],"cwd":"sub"}"#, ConfigScope::User);
+        let words = ["/home/u/bin/s", "/home/u/x", "a~"].map(OsString::from).to_vec();
+        let env = vec![("PATH".to_owned(), "/bin".to_owned())];
+        assert_eq!(plan, Ok(StartPlan::Stdio { words, env, cwd: "/w/sub".into() }));
+        assert_eq!(
+            planned(r#"{"url":"ftp://h"}"#, ConfigScope::User).unwrap_err(),
+            "the url does not begin with http:// or https://"
+        );
+        assert_eq!(file_uri(Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
+    }
+
+    #[test]
+    fn few_variables_reach_a_server() {
+        for (name, expected) in
+            [("HOME", true), ("LC_ALL", true), ("XDG_DATA_HOME", true), ("ANTHROPIC_API_KEY", false), ("HOMES", false)]
+        {
+            assert_eq!(is_inherited(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The client against a scripted server: both eras, and servers that misbehave.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::exit,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests; one of them is started as a server"
+)]
+
+mod scripted;
+mod odd_servers;
+
+/// Not a test: the scripted server is this program, started so.
+#[test]
+fn serve() {
+    scripted::serve();
+}

@@ -1,0 +1,130 @@
+//! MCP servers in the real program. The server is this test program, started as one.
+
+use std::path::PathBuf;
+
+use offshoot_agent::testing::script::Reply;
+use serde_json::{Value, json};
+
+use crate::agent::{Talk, until, until_ended};
+
+#[path = "../../../offshoot-mcp/tests/it/scripted.rs"]
+mod scripted;
+
+/// Not a test: the scripted server is this program, started so.
+#[test]
+fn serve() {
+    scripted::serve();
+}
+
+/// The entry of a server with these oddities.
+fn server(oddities: &str) -> Value {
+    scripted::entry("mcp::serve", oddities)
+}
+
+fn servers(entry: &Value) -> Value {
+    json!({"mcpServers": {"odd": entry}})
+}
+
+/// The results of the session.
+fn results(talk: &Talk) -> Vec<Value> {
+    talk.lines()
+        .into_iter()
+        .map(|line| line["message"].clone())
+        .filter(|message| message["role"] == "toolResult")
+        .collect()
+}
+
+#[test]
+fn a_model_calls_a_tool_of_a_server_and_the_result_is_stored() {
+    let call = Reply::call("mcp__odd__echo", "c1", json!({"text": "hello"}));
+    let talk = Talk::new([call, Reply::text("Done."), Reply::text("Again.")]);
+    talk.data("mcp.json", &servers(&server("")));
+    assert_eq!(talk.run(&["-p", "go"]), "Done.\n");
+    talk.no_problems();
+    let declared = talk.server.seen()[0].json()["tools"].to_string();
+    assert!(declared.contains("mcp__odd__echo") && declared.contains("does echo"), "{declared}");
+    let result = &results(&talk)[0];
+    assert_eq!(result["content"], json!([{"type": "text", "text": "hello"}]));
+    assert_eq!(result["details"], json!({"serverName": "odd", "mcpToolName": "echo"}));
+    assert_eq!(talk.run(&["-c", "-p", "on", "--no-mcp"]), "Again.\n");
+    assert!(!talk.server.seen().last().unwrap().json()["tools"].to_string().contains("mcp__"));
+}
+
+#[test]
+fn a_server_that_fails_is_told_and_the_conversation_goes_on() {
+    let talk = Talk::new([Reply::text("Done.")]);
+    talk.data(
+        "mcp.json",
+        &json!({"mcpServers": {"bad": {"command": "/nonexistent/x"}, "both": {"command": "x", "url": "y"}}}),
+    );
+    let printed = talk.run(&["-p", "go"]);
+    assert!(printed.starts_with("Done.\n"), "{printed}");
+    assert!(printed.contains("mcp.json: both: it has both command and url"), "{printed}");
+    assert!(printed.contains("MCP server bad: "), "{printed}");
+    assert!(!printed.contains("exit code"), "{printed}");
+}
+
+/// What comes with a clone starts nothing.
+#[test]
+fn no_server_of_a_project_starts_by_itself() {
+    let talk = Talk::new([Reply::text("One."), Reply::text("Two."), Reply::text("Three.")]);
+    let pid = talk.world.work().join("pid");
+    let mut entry = server("pid");
+    entry["env"]["PID_FILE"] = json!(pid);
+    talk.world.write(".mcp.json", servers(&entry).to_string());
+    let printed = talk.run(&["-p", "go"]);
+    assert!(printed.contains(".mcp.json is not used: this folder is not trusted"), "{printed}");
+    let printed = talk.run(&["-p", "go", "--trust"]);
+    assert!(
+        printed.contains("the MCP server odd is not started; `offshoot mcp enable odd` lets it run: "),
+        "{printed}"
+    );
+    assert!(!pid.exists());
+    let printed = talk.run(&["-p", "go", "--mcp-config", ".mcp.json"]);
+    assert!(printed.starts_with("Three.\n"), "{printed}");
+    assert!(pid.exists(), "the command line names it");
+}
+
+/// A provider's key is in the environment of the program, and must not reach every server.
+#[test]
+fn no_key_reaches_a_server() {
+    let call = Reply::call("mcp__odd__echo", "c1", json!({}));
+    let talk = Talk::new([call, Reply::text("Done.")]);
+    talk.data("mcp.json", &servers(&server("environment")));
+    talk.run(&["-p", "go"]);
+    let names = results(&talk)[0]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(names.contains("HOME") && names.contains("PATH") && !names.contains("TEST_KEY"), "{names}");
+}
+
+/// A value of a header or a variable that is filled in is masked as keys are.
+#[test]
+fn a_secret_of_a_server_is_in_no_session() {
+    let secret = "wonderful-secret-0123456789";
+    let call = Reply::call("mcp__odd__echo", "c1", json!({"text": format!("it is {secret}!")}));
+    let talk = Talk::new([call, Reply::text("Done.")]);
+    let mut entry = server("");
+    entry["env"]["TOKEN"] = json!("${ODD_TOKEN}");
+    talk.data("mcp.json", &servers(&entry));
+    let output = talk.command(&["-p", "go"]).env("ODD_TOKEN", secret).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let result = results(&talk)[0].to_string();
+    assert!(!result.contains(secret) && result.contains("key hidden"), "{result}");
+}
+
+/// `kill -9` cannot be caught: the guard notices that the program is gone.
+#[test]
+fn a_killed_program_leaves_no_server() {
+    let call = Reply::call("mcp__odd__echo", "c1", json!({}));
+    let talk = Talk::new([call]);
+    let pid: PathBuf = talk.world.home().join("pid");
+    let mut entry = server("hangs,pid,stays");
+    entry["env"]["PID_FILE"] = json!(pid);
+    talk.data("mcp.json", &servers(&entry));
+    let mut child = talk.command(&["--mode", "json", "-p", "go"]).spawn().unwrap();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    until(&mut out, |event| event["type"] == "tool_execution_start");
+    let server = std::fs::read_to_string(&pid).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until_ended(&server);
+}
