@@ -153,6 +153,10 @@ export type RpcRequest1 =
       customInstructions?: string;
       replaceInstructions?: boolean;
       label?: string;
+      /**
+       * Whether the files of the entry come back.
+       */
+      files?: boolean;
     }
   | {
       type: "set_label";
@@ -165,14 +169,20 @@ export type RpcRequest1 =
        * Entries, or ranges A..B.
        */
       selections: string[];
+      /**
+       * Whether changes of files come along.
+       */
+      files?: boolean;
     }
   | {
       type: "merge";
       entryId: string;
       customInstructions?: string;
+      files?: boolean;
     }
   | {
       type: "undo";
+      files?: boolean;
     }
   | {
       type: "uncompact";

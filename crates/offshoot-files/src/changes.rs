@@ -116,6 +116,12 @@ impl ChangeSet {
         Ok(ContentHash::of(json(self)?.as_bytes()))
     }
 
+    /// The same of the data of an entry; `None` if it is not what offshoot writes.
+    #[must_use]
+    pub fn digest_of(data: &str) -> Option<String> {
+        Some(Self::read(data).ok()?.digest().ok()?.to_string())
+    }
+
     /// All changes, from the store if they are there.
     pub(crate) fn all(mut self, store: &ContentStore) -> FilesResult<Vec<FileChange>> {
         let Some(manifest) = self.manifest.take() else { return Ok(self.changes) };

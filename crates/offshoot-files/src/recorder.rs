@@ -11,7 +11,7 @@ use offshoot_session::medium::real_path_or_same;
 
 use crate::changes::{ChangeSet, ChangedBy, ChangingCall, FileChange};
 use crate::error::FilesResult;
-use crate::record_log::{ClaimedChange, LogLine};
+use crate::record_log::ClaimedChange;
 use crate::rel_path::RelPath;
 use crate::route::fold;
 use crate::scan::{Scanner, Snapshot};
@@ -307,10 +307,7 @@ impl Recorder {
         let mut set = ChangeSet::new(calls, all);
         set.head = self.workspace.head();
         set.is_partial = is_partial;
-        let data = set.into_data(&self.workspace.store, self.workspace.limits.changes)?;
-        let digest = ChangeSet::read(&data)?.digest()?;
-        self.workspace.log.append(&LogLine::Recorded { digest, session: self.session.clone(), claims })?;
-        Ok(data)
+        self.workspace.record(set, &self.session, claims)
     }
 
     /// The entry whose files are known.

@@ -34,6 +34,9 @@ pub struct RestoreFor {
     pub entry: String,
     /// Where the session's leaf is before it moves; `None` if it does not move with the files.
     pub moves_from: Option<String>,
+    /// The [digest](crate::ChangeSet::digest_of) of the entry that records the files, if one is appended with them.
+    #[serde(default)]
+    pub appends: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -302,7 +305,8 @@ impl RestorePlace<'_> {
         let of = journal.of.clone();
         let plain = Journal { is_committed: false, ..journal.clone() };
         let id = self.id_of(&plain)?;
-        let is_committed = journal.is_committed || (of.moves_from.is_some() && has_moved(&of));
+        let moves = of.moves_from.is_some() || of.appends.is_some();
+        let is_committed = journal.is_committed || (moves && has_moved(&of));
         let ready = ReadyRestore { journal, id, left: Vec::new(), _lock: lock };
         if !is_committed {
             self.abandon(&ready)?;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use offshoot_session::medium::{make_private_folder, real_path, replace_file};
 use offshoot_session::path_words::path_words;
 
-use crate::changes::{ChangeSet, FileChange};
+use crate::changes::{ChangeSet, ChangedBy, ChangingCall, FileChange};
 use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
 use crate::folder::Folder;
 use crate::head::read_head;
 use crate::limits::FileLimits;
 use crate::plan::{PlanPlace, PlannedFile, RestorePlan};
-use crate::record_log::{LogLine, LogView, RecordLog};
+use crate::record_log::{ClaimedChange, LogLine, LogView, RecordLog};
 use crate::rel_path::RelPath;
 use crate::restore::{ReadyRestore, RestoreFor, RestorePlace, RestoreReport, journal_path};
 use crate::route::{FilesWay, route};
@@ -35,6 +35,10 @@ pub struct Workspace {
     pub(crate) log: RecordLog,
     pub(crate) limits: FileLimits,
     pub(crate) keys: KeyCheck,
+}
+
+fn text_of(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST_TEXT && !text.contains('\0'))
 }
 
 /// What the entries of a way say.
@@ -229,9 +233,6 @@ impl Workspace {
     /// The texts of a file before and after a restore; `None` if one is not text, or is too long to compare.
     #[must_use]
     pub fn texts(&self, file: &PlannedFile) -> Option<(String, String)> {
-        let text = |bytes: Vec<u8>| {
-            String::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST_TEXT && !text.contains('\0'))
-        };
         let before = match &file.current {
             FileState::Absent => Vec::new(),
             FileState::File { .. } => self.folder.read(&file.path).ok()?.bytes?,
@@ -242,6 +243,47 @@ impl Workspace {
             (FileState::Absent, None) => Vec::new(),
             (FileState::File { hash, .. }, None) => self.store.get(hash).ok()?,
             (FileState::Link { .. } | FileState::NotCovered { .. }, None) => return None,
+        };
+        Some((text_of(before)?, text_of(after)?))
+    }
+
+    /// The data of an entry that records what a plan would do, as changes of `by`; `None` if it changes no file.
+    ///
+    /// # Errors
+    /// The store or the log cannot be written.
+    pub fn compose(&self, session: &str, by: &str, plan: &RestorePlan) -> FilesResult<Option<String>> {
+        let change = |file: &PlannedFile| FileChange {
+            path: file.path.clone(),
+            by: ChangedBy::Calls,
+            before: file.current.clone(),
+            after: file.target.clone(),
+        };
+        let changes: Vec<FileChange> = plan.files.iter().map(change).collect();
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        self.make()?;
+        let calls = vec![ChangingCall { id: String::new(), name: by.to_owned() }];
+        let mut set = ChangeSet::new(calls, changes);
+        set.head = self.head();
+        self.record(set, session, Vec::new()).map(Some)
+    }
+
+    /// The data of an entry, which has power here from now on.
+    pub(crate) fn record(&self, set: ChangeSet, session: &str, claims: Vec<ClaimedChange>) -> FilesResult<String> {
+        let data = set.into_data(&self.store, self.limits.changes)?;
+        let digest = ChangeSet::read(&data)?.digest()?;
+        self.log.append(&LogLine::Recorded { digest, session: session.to_owned(), claims })?;
+        Ok(data)
+    }
+
+    /// The texts of two states of a file, if the store has them; `None` if one is not text, or is too long to compare.
+    #[must_use]
+    pub fn stored_texts(&self, before: &FileState, after: &FileState) -> Option<(String, String)> {
+        let text = |state: &FileState| match state {
+            FileState::Absent => Some(String::new()),
+            FileState::File { hash, .. } => text_of(self.store.get(hash).ok()?),
+            FileState::Link { .. } | FileState::NotCovered { .. } => None,
         };
         Some((text(before)?, text(after)?))
     }

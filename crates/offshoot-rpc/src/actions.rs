@@ -134,19 +134,6 @@ pub(crate) async fn set_label(server: &RpcServer, entry: String, label: Option<S
     operate(server, "label", given, Shape::Known).await
 }
 
-pub(crate) async fn pick(server: &RpcServer, selections: Vec<String>) -> Answered {
-    let mut given = Given::default();
-    given.put("selection", ArgValue::Many(selections));
-    operate(server, "pick", given, Shape::Known).await
-}
-
-pub(crate) async fn merge(server: &RpcServer, entry: String, instructions: Option<String>) -> Answered {
-    let mut given = Given::default();
-    given.put_text("source", entry);
-    instructions.into_iter().for_each(|text| given.put_text("instructions", text));
-    operate(server, "merge", given, Shape::Known).await
-}
-
 pub(crate) async fn approve(server: &RpcServer, answer: Approve) -> Answered {
     server.agent.ask(answer).await?;
     Ok(RpcData::Nothing)

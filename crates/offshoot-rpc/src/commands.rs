@@ -85,8 +85,8 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::GetSchema => RpcData::of(&schema::schema()),
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,
-        RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label } => {
-            let mut given = Given::default();
+        RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label, files } => {
+            let mut given = with_files(files);
             given.put_text("entry", target_id);
             let flags = [("summarize", summarize), ("replace_instructions", replace_instructions)];
             flags.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| given.put(name, ArgValue::Flag));
@@ -95,11 +95,18 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
             rows::operate(server, "navigate", given, Shape::Known).await
         }
         RpcCommand::SetLabel { entry_id, label } => actions::set_label(server, entry_id, label).await,
-        RpcCommand::Pick { selections } => actions::pick(server, selections).await,
-        RpcCommand::Merge { entry_id, custom_instructions } => {
-            actions::merge(server, entry_id, custom_instructions).await
+        RpcCommand::Pick { selections, files } => {
+            let mut given = with_files(files);
+            given.put("selection", ArgValue::Many(selections));
+            rows::operate(server, "pick", given, Shape::Known).await
         }
-        RpcCommand::Undo => rows::operate(server, "undo", Given::default(), Shape::Known).await,
+        RpcCommand::Merge { entry_id, custom_instructions, files } => {
+            let mut given = with_files(files);
+            given.put_text("source", entry_id);
+            custom_instructions.into_iter().for_each(|text| given.put_text("instructions", text));
+            rows::operate(server, "merge", given, Shape::Known).await
+        }
+        RpcCommand::Undo { files } => rows::operate(server, "undo", with_files(files), Shape::Known).await,
         RpcCommand::Operation { row, given } => rows::operate(server, row.about.name, given, Shape::Own).await,
         RpcCommand::Uncompact => rows::operate(server, "uncompact", Given::default(), Shape::Known).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
@@ -112,6 +119,15 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         }
         RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
     }
+}
+
+/// What an operation gets that brings files along, if a client wants it.
+fn with_files(is_wanted: bool) -> Given {
+    let mut given = Given::default();
+    if is_wanted {
+        given.put("files", ArgValue::Flag);
+    }
+    given
 }
 
 fn nothing<T>(_: T) -> RpcData {

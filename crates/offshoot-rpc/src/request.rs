@@ -140,6 +140,9 @@ pub(crate) enum RpcCommand {
         replace_instructions: bool,
         #[serde(default)]
         label: Option<String>,
+        /// Whether the files of the entry come back.
+        #[serde(default)]
+        files: bool,
     },
     SetLabel {
         entry_id: String,
@@ -149,13 +152,21 @@ pub(crate) enum RpcCommand {
     Pick {
         /// Entries, or ranges A..B.
         selections: Vec<String>,
+        /// Whether changes of files come along.
+        #[serde(default)]
+        files: bool,
     },
     Merge {
         entry_id: String,
         #[serde(default)]
         custom_instructions: Option<String>,
+        #[serde(default)]
+        files: bool,
     },
-    Undo,
+    Undo {
+        #[serde(default)]
+        files: bool,
+    },
     Uncompact,
     Compare {
         a: String,

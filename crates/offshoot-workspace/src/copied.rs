@@ -14,6 +14,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::costs::with_forecast;
 use crate::failure::Result;
+use crate::file_moves::FileMoveOutcome;
 use crate::given::SessionName;
 use crate::lookup::Access;
 use crate::operation::Finished;
@@ -87,8 +88,9 @@ impl Copied {
         Ok(Self { onto: id_of(session, plan.onto), plan, brought: written, forecast, missing })
     }
 
-    pub(crate) fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self, files: Option<&FileMoveOutcome>) -> String {
         let object = self.plan.to_json(self.onto.as_ref().map(EntryId::as_str));
-        with_forecast(with_brought(object, self.brought.as_ref()), self.forecast.as_ref()).finish()
+        let object = with_forecast(with_brought(object, self.brought.as_ref()), self.forecast.as_ref());
+        files.into_iter().fold(object, |object, files| object.raw("files", files.json())).finish()
     }
 }

@@ -2,15 +2,19 @@
 //!
 //! Files are those below the working directory, as far as this folder recorded them.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_agent::file_entries::files_between;
+use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_files::{
-    BegunRestore, FileState, FilesError, LeftFile, RestoreFor, RestorePlan, RestoreReport, Workspace,
+    BegunRestore, ChangeSet, FILES_ENTRY, FileState, FilesError, LeftFile, RestoreFor, RestorePlan, RestoreReport,
+    Workspace,
 };
+use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
-use offshoot_session::json::{Object, quote};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::{Json, Object, quote};
 use offshoot_session::path_words::{path_of_words, path_words};
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::text::{counted, one_line};
@@ -104,7 +108,19 @@ fn recover(place: &Place, workspace: &Workspace) -> Result<()> {
     if !workspace.has_rest() {
         return Ok(());
     }
-    let found = workspace.recover(|of| has_moved(place, of)).map_err(files_failure)?;
+    let appended = Cell::new(None);
+    let found = workspace
+        .recover(|of| match &of.appends {
+            Some(digest) => {
+                appended.set(find_appended(place, of, digest));
+                appended.take().inspect(|entry| appended.set(Some(entry.clone()))).is_some()
+            }
+            None => has_moved(place, of),
+        })
+        .map_err(files_failure)?;
+    if let (Some((of, Some(_))), Some(entry)) = (&found, appended.take()) {
+        workspace.set_position(&of.session, &entry).map_err(files_failure)?;
+    }
     let told = match found {
         Some((of, Some(_))) => {
             format!("a restore of files to {} was interrupted, and is completed now", short(&of.entry))
@@ -123,6 +139,17 @@ fn has_moved(place: &Place, of: &RestoreFor) -> bool {
     let tree = session.tree();
     let is_before = |ix: NodeIx| tree.node(ix).id().is_some_and(|id| id.as_str() == before);
     session.leaf().is_some_and(|leaf| !tree.ancestors(leaf).any(is_before))
+}
+
+/// The entry that was appended with a restore: it has this digest.
+fn find_appended(place: &Place, of: &RestoreFor, digest: &str) -> Option<String> {
+    let session = place.open_file(&path_of_words(of.file.as_ref()?), SpillPolicy::Temporary).ok()?;
+    let tree = session.tree();
+    let is_it = |ix: &NodeIx| {
+        files_data(&session, *ix).and_then(|data| ChangeSet::digest_of(&data)).is_some_and(|found| found == digest)
+    };
+    let found = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)).find(is_it)?;
+    tree.node(found).id().map(ToString::to_string)
 }
 
 fn short(entry: &str) -> String {
@@ -159,6 +186,57 @@ impl FileMove {
         })
     }
 
+    /// Plans changes that come here from other entries, onto the files as they are; `name` is in the names of conflict files.
+    pub(crate) fn of_changes(place: &Place, session: &Session, datas: &[String], name: String) -> Result<Self> {
+        let workspace = workspace(place)?;
+        let known = workspace.way(&[], datas);
+        let plan = workspace.plan(known.way).map_err(files_failure)?;
+        let leaf = session.leaf().and_then(|ix| session.tree().node(ix).id()).map(ToString::to_string);
+        Ok(Self {
+            workspace: Arc::new(workspace),
+            plan,
+            entry: name,
+            leaf,
+            foreign: known.foreign,
+            unreadable: known.unreadable,
+            other_head: None,
+        })
+    }
+
+    /// Brings the files with what `moves` writes to the session, and records them as changes of `by` in an entry after it: all of it happens, or
+    /// only what `moves` writes.
+    pub(crate) fn run_recorded<T>(
+        &self,
+        session: &mut Session,
+        by: &str,
+        moves: impl FnOnce(&mut Session) -> Result<T>,
+    ) -> Result<(T, RestoreReport)> {
+        let Some(data) = self.workspace.compose(session.id(), by, &self.plan).map_err(files_failure)? else {
+            let moved = moves(session)?;
+            return Ok((moved, self.run_alone(session)?));
+        };
+        let json = Json::parse(&data).map_err(|error| Failure::refused(FailureKind::Failed, error.to_string()))?;
+        let appends = ChangeSet::digest_of(&data);
+        let of = RestoreFor { appends, ..self.restore_for(session, false) };
+        let begun = self.workspace.begin(self.plan.clone(), of).map_err(files_failure)?;
+        let record = |session: &mut Session| {
+            let moved = moves(session)?;
+            Ok((moved, session.append_all(&[NewEntry::custom(FILES_ENTRY, Some(json))])?))
+        };
+        match record(session) {
+            Ok((moved, ids)) => {
+                let report = self.workspace.finish(begun).map_err(files_failure)?;
+                let at = ids.first().map(EntryId::as_str).unwrap_or_default();
+                self.workspace.set_position(session.id(), at).map_err(files_failure)?;
+                Ok((moved, report))
+            }
+            Err(failure) => {
+                self.workspace.abandon(begun).map_err(files_failure)?;
+                Err(failure)
+            }
+        }
+    }
+
     /// Brings the files, and moves the session in between: both happen, or neither.
     pub(crate) fn run<T>(
         &self,
@@ -187,13 +265,17 @@ impl FileMove {
     }
 
     fn begin(&self, session: &Session, moves: bool) -> Result<BegunRestore> {
-        let of = RestoreFor {
+        self.workspace.begin(self.plan.clone(), self.restore_for(session, moves)).map_err(files_failure)
+    }
+
+    fn restore_for(&self, session: &Session, moves: bool) -> RestoreFor {
+        RestoreFor {
             session: session.id().to_owned(),
             file: session.file().map(|file| path_words(file.as_os_str())),
             entry: self.entry.clone(),
             moves_from: moves.then(|| self.leaf.clone().unwrap_or_default()),
-        };
-        self.workspace.begin(self.plan.clone(), of).map_err(files_failure)
+            appends: None,
+        }
     }
 
     /// The patch of each file that would change; `None` where a content is no text.

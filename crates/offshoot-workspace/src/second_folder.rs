@@ -76,8 +76,13 @@ impl SecondFolder {
         let (_, datas) = files_between(session, None, at);
         let files = files_at_entry(self.workspace.way(&[], &datas).way.down, self.others.clone());
         let plan = self.workspace.plan_to(files).map_err(files_failure)?;
-        let of =
-            RestoreFor { session: session.id().to_owned(), file: None, entry: entry_id(session, at), moves_from: None };
+        let of = RestoreFor {
+            session: session.id().to_owned(),
+            file: None,
+            entry: entry_id(session, at),
+            moves_from: None,
+            appends: None,
+        };
         let begun = self.workspace.begin(plan, of).map_err(files_failure)?;
         self.workspace.finish(begun).map_err(files_failure)
     }

@@ -150,7 +150,7 @@ impl Bench {
     }
 
     pub(crate) fn of(&self, to: usize) -> RestoreFor {
-        RestoreFor { session: "s".to_owned(), file: None, entry: format!("{to:08}"), moves_from: None }
+        RestoreFor { session: "s".to_owned(), file: None, entry: format!("{to:08}"), moves_from: None, appends: None }
     }
 
     pub(crate) fn restore(&mut self, to: usize) -> RestoreReport {

@@ -15,6 +15,7 @@ use offshoot_session::tree::{NodeIx, Tree};
 
 use crate::entry_words::entry_line;
 use crate::failure::Result;
+use crate::file_patches::with_recorded;
 use crate::given::{EntryName, SessionName};
 use crate::input;
 use crate::lookup::LatestOf;
@@ -150,8 +151,9 @@ impl Operation for Compare {
                entries, turns, tokens, cost, models and files count that the other side\n\
                lacks.\n\n\
                --patch also prints, for each file that a branch changed, what differs from\n\
-               A to B. Contents are known as far as the calls of `read`, `write` and `edit`\n\
-               show them; what commands did to files is not.\n\n\
+               A to B. Contents are those that this folder recorded, also what commands did.\n\
+               Of other sessions they are known as far as the calls of `read`, `write` and\n\
+               `edit` show them.\n\n\
                --json prints {\"ancestorId\", \"sides\": [{\"tipId\", \"entries\", \"turns\",\n\
                \"tokens\", \"cost\", \"oldest\", \"newest\", \"models\", \"readFiles\",\n\
                \"modifiedFiles\", \"files\": [{\"path\", \"reads\", \"changes\"}], \"lastWords\"}, …]},\n\
@@ -176,7 +178,9 @@ impl Operation for Compare {
     fn plan(place: &Place, at: Option<&Session>, input: &CompareInput) -> Result<ComparedBranches> {
         let session = open_session(at)?;
         let tips = (place.entry(session, &input.a.0)?, place.entry(session, &input.b.0)?);
-        Ok(ComparedBranches::read(session, tips, Patches::wanted(input.patch))?)
+        let compared = ComparedBranches::read(session, tips, Patches::wanted(input.patch))?;
+        let patches = compared.patches.map(|known| with_recorded(place, session, tips, known));
+        Ok(ComparedBranches { patches, ..compared })
     }
 
     fn output(whole: ComparedBranches, finished: Finished<'_, ()>) -> Result<CompareOutput> {

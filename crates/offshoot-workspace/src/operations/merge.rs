@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_agent::operate::{PlanAnswer, PlanQuestion, SummaryWish};
+use offshoot_files::RestoreReport;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -19,6 +20,8 @@ use crate::copied::{Copied, id_of, missing_files, other_session};
 use crate::costs::{forecast_line, with_forecast, with_summary_cost, words_without_summary};
 use crate::entry_words::entry_line;
 use crate::failure::Result;
+use crate::file_moves::{FileMove, FileMoveOutcome};
+use crate::file_patches::patches_of;
 use crate::given::{EntryName, FilledText, SessionName, Text};
 use crate::input;
 use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
@@ -46,6 +49,8 @@ input! {
         entries: bool = flag (conflicts ["summary", "summarize", "instructions"]),
         /// What the summary should say
         instructions: Option<Text> = option ("TEXT" conflicts ["summary"]),
+        /// Bring the file changes of the branch, too
+        files: bool = flag,
         /// Merge also what does not fit into the window of the model
         force: bool = flag,
     }
@@ -55,9 +60,16 @@ input! {
 #[derive(Debug)]
 pub struct Merge;
 
+/// What is merged, and the files that come along.
+#[derive(Debug)]
+pub struct MergeSteps {
+    how: MergeForm,
+    files: Option<FileMove>,
+}
+
 /// What is merged, and how.
 #[derive(Debug)]
-pub enum MergeSteps {
+pub enum MergeForm {
     /// As a summary.
     Summary(Box<SummarySteps>),
     /// As copies.
@@ -78,6 +90,13 @@ pub struct SummarySteps {
     drafted: Option<Drafted>,
 }
 
+/// What was written.
+#[derive(Debug)]
+pub struct MergeWritten {
+    brought: BroughtByMerge,
+    files: Option<RestoreReport>,
+}
+
 /// What was merged.
 #[derive(Debug)]
 pub enum BroughtByMerge {
@@ -89,7 +108,15 @@ pub enum BroughtByMerge {
 
 /// What came of `merge`.
 #[derive(Debug)]
-pub enum MergeOutput {
+pub struct MergeOutput {
+    /// What was merged, and how.
+    pub brought: MergeOutcome,
+    files: Option<FileMoveOutcome>,
+}
+
+/// A merge that was written, or would be.
+#[derive(Debug)]
+pub enum MergeOutcome {
     /// A summary.
     Summary(Box<MergedSummary>),
     /// Copies.
@@ -121,7 +148,7 @@ struct MergeForecast {
 impl Operation for Merge {
     type Input = MergeInput;
     type Plan = MergeSteps;
-    type Written = BroughtByMerge;
+    type Written = MergeWritten;
     type Output = MergeOutput;
 
     const ABOUT: About = About {
@@ -135,16 +162,19 @@ impl Operation for Merge {
                entries are not summarised again. `undo` takes a merge back.\n\n\
                Without --summary a model writes it: --model, else the session's, else the\n\
                one of settings.json. Without a model offshoot extracts the summary from the\n\
-               messages. --entries copies the entries instead, as `pick` does.\n\n\
+               messages. --entries copies the entries instead, as `pick` does. --files\n\
+               brings the file changes of the branch, as `pick --files` does.\n\n\
                --json prints {\"ontoId\", \"merged\": {\"base\", \"tip\"}, \"entries\", \"alreadyHere\",\n\
                \"isRepeated\", \"tokens\", \"tokensBefore\", \"leftOut\", \"readFiles\",\n\
                \"modifiedFiles\", \"id\", \"summary\"}. The last two are null with --dry-run, and if\n\
                nothing is new. With --entries it prints what `pick` does. With --dry-run\n\
                there is \"forecast\", as `switch` prints it, and \"summaryCost\" in US dollars,\n\
-               null if no model would write the summary.",
+               null if no model would write the summary. With --files there is \"files\", as\n\
+               `switch` prints it.",
         examples: "Examples:\n  offshoot merge latest 1a2b3c4d --dry-run\n  \
                    offshoot merge latest 1a2b3c4d --summary 'the regex crate cannot be loaded here'\n  \
-                   offshoot merge latest 1a2b3c4d --entries",
+                   offshoot merge latest 1a2b3c4d --entries\n  \
+                   offshoot merge latest 1a2b3c4d --summary 'it works' --files",
         past: "merged",
         effect: OperationEffect::Writes {
             dry_run: "Show what would be merged, and write nothing",
@@ -175,74 +205,97 @@ impl Operation for Merge {
         let selecting = Selecting { here: session, from, onto, find: &find };
         let tip = find(&input.source.0)?;
         let planned = selecting.merge(tip, 0)?;
+        let files = input.files.then(|| branch_patches(place, session, &selecting, (&planned, tip))).transpose()?;
         if input.entries {
             let copies = selecting.copies(planned)?;
             if !input.force {
                 place.refuse_beyond_window(session, copies.plan.before, copies.plan.tokens)?;
             }
-            return Ok(MergeSteps::Copies(Box::new(copies)));
+            return Ok(MergeSteps { how: MergeForm::Copies(Box::new(copies)), files });
         }
         let own = input.summary.as_ref().map(|text| planned.plan.in_words(&text.0));
         let (from, is_forced) = (other.map(Arc::new), input.force);
         let instructions = input.instructions.as_ref().map(|text| text.0.clone());
         let steps = SummarySteps { planned, from, tip, instructions, is_forced, own, drafted: None };
-        Ok(MergeSteps::Summary(Box::new(steps)))
+        Ok(MergeSteps { how: MergeForm::Summary(Box::new(steps)), files })
     }
 
     fn nothing(plan: &MergeSteps) -> Option<Line> {
-        let is_empty = match plan {
-            MergeSteps::Summary(steps) => steps.planned.plan.is_empty(),
-            MergeSteps::Copies(copies) => copies.plan.is_empty(),
+        let is_empty = match &plan.how {
+            MergeForm::Summary(steps) => steps.planned.plan.is_empty(),
+            MergeForm::Copies(copies) => copies.plan.is_empty(),
         };
         is_empty.then(|| "nothing new on that branch".into())
     }
 
     fn question(plan: &MergeSteps) -> Option<PlanQuestion> {
-        match plan {
-            MergeSteps::Summary(steps) if steps.own.is_none() => Some(steps.question()),
-            MergeSteps::Summary(_) | MergeSteps::Copies(_) => None,
+        match &plan.how {
+            MergeForm::Summary(steps) if steps.own.is_none() => Some(steps.question()),
+            MergeForm::Summary(_) | MergeForm::Copies(_) => None,
         }
     }
 
     fn complete(place: &Place, at: &Session, plan: &mut MergeSteps, answer: Option<&PlanAnswer>) -> Result<()> {
-        let MergeSteps::Summary(steps) = plan else { return Ok(()) };
+        let MergeForm::Summary(steps) = &mut plan.how else { return Ok(()) };
         let drafted = answer.and_then(|answer| answer.drafted.as_ref());
         steps.drafted = drafted.or(steps.own.as_ref()).cloned();
         let tokens = steps.drafted.as_ref().filter(|_| !steps.is_forced).map(|drafted| estimate_summary(&drafted.text));
         tokens.map_or(Ok(()), |tokens| place.refuse_beyond_window(at, steps.planned.plan.before, tokens))
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &MergeSteps) -> Result<Option<BroughtByMerge>> {
-        Ok(match plan {
-            MergeSteps::Summary(steps) => {
-                let merged = steps.drafted.as_ref().map(|drafted| at.merge(&steps.planned, drafted));
-                merged.transpose()?.map(BroughtByMerge::Summary)
-            }
-            MergeSteps::Copies(copies) => at.pick(copies)?.map(BroughtByMerge::Copies),
-        })
+    fn commit(_: &Place, at: &mut Session, plan: &MergeSteps) -> Result<Option<MergeWritten>> {
+        let merge = |at: &mut Session| -> Result<Option<BroughtByMerge>> {
+            Ok(match &plan.how {
+                MergeForm::Summary(steps) => {
+                    let merged = steps.drafted.as_ref().map(|drafted| at.merge(&steps.planned, drafted));
+                    merged.transpose()?.map(BroughtByMerge::Summary)
+                }
+                MergeForm::Copies(copies) => at.pick(copies)?.map(BroughtByMerge::Copies),
+            })
+        };
+        let (brought, files) = match &plan.files {
+            Some(files) => files.run_recorded(at, "merge", merge).map(|(brought, report)| (brought, Some(report)))?,
+            None => (merge(at)?, None),
+        };
+        Ok(brought.map(|brought| MergeWritten { brought, files }))
     }
 
-    fn output(plan: MergeSteps, finished: Finished<'_, BroughtByMerge>) -> Result<MergeOutput> {
+    fn output(plan: MergeSteps, finished: Finished<'_, MergeWritten>) -> Result<MergeOutput> {
         let Finished { place, session, written, is_dry } = finished;
-        match plan {
-            MergeSteps::Summary(steps) => {
+        let (written, report) = written.map_or((None, None), |written| (Some(written.brought), written.files));
+        let files = plan.files.map(|files| files.into_moved(report));
+        let brought = match plan.how {
+            MergeForm::Summary(steps) => {
                 let written = written.and_then(|written| match written {
                     BroughtByMerge::Summary(id) => Some(id),
                     BroughtByMerge::Copies(_) => None,
                 });
                 let finished = Finished { place, session, written, is_dry };
-                Ok(MergeOutput::Summary(Box::new(MergedSummary::of(*steps, finished)?)))
+                MergeOutcome::Summary(Box::new(MergedSummary::of(*steps, finished)?))
             }
-            MergeSteps::Copies(copies) => {
+            MergeForm::Copies(copies) => {
                 let written = written.and_then(|written| match written {
                     BroughtByMerge::Copies(brought) => Some(brought),
                     BroughtByMerge::Summary(_) => None,
                 });
                 let copied = Copied::of(copies.plan, Finished { place, session, written, is_dry })?;
-                Ok(MergeOutput::Copies(Box::new(copied)))
+                MergeOutcome::Copies(Box::new(copied))
             }
-        }
+        };
+        Ok(MergeOutput { brought, files })
     }
+}
+
+/// The changes of files that a merge brings.
+fn branch_patches<E: From<offshoot_session::error::Error>>(
+    place: &Place,
+    session: &Session,
+    selecting: &Selecting<'_, E>,
+    (planned, tip): (&PlannedMerge, NodeIx),
+) -> Result<FileMove> {
+    let from = selecting.from.unwrap_or(session);
+    let entries: Vec<NodeIx> = planned.plan.entries.iter().copied().chain([tip]).collect();
+    patches_of(place, session, from, &entries)
 }
 
 impl SummarySteps {
@@ -288,9 +341,9 @@ impl MergeForecast {
 
 impl Output for MergeOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let json = match self {
-            Self::Copies(copied) => copied.to_json(),
-            Self::Summary(merged) => {
+        let json = match &self.brought {
+            MergeOutcome::Copies(copied) => copied.to_json(self.files.as_ref()),
+            MergeOutcome::Summary(merged) => {
                 let object = merged
                     .planned_json
                     .clone()
@@ -302,6 +355,7 @@ impl Output for MergeOutput {
                     }
                     None => object,
                 };
+                let object = self.files.iter().fold(object, |object, files| object.raw("files", files.json()));
                 object.finish()
             }
         };
@@ -309,9 +363,14 @@ impl Output for MergeOutput {
     }
 
     fn words(&self, words: &mut Words) {
-        match self {
-            Self::Copies(copied) => say_copies(copied, words),
-            Self::Summary(merged) => say_summary(merged, words),
+        match &self.brought {
+            MergeOutcome::Copies(copied) => say_copies(copied, words),
+            MergeOutcome::Summary(merged) => say_summary(merged, words),
+        }
+        if let Some(files) = &self.files {
+            // They are here now.
+            words.notes.clear();
+            files.words(words);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use offshoot_files::RestoreReport;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::EntryId;
@@ -11,11 +12,14 @@ use offshoot_session::pick::{LeftOut, PickOptions, PickPlan};
 use offshoot_session::session::{Brought, PlannedPick, Session, SpillPolicy};
 use offshoot_session::stats;
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::tree::NodeIx;
 
 use crate::copied::{Copied, other_session};
 use crate::costs::{forecast_line, sizes};
 use crate::entry_words::{entry_line, messages_table};
 use crate::failure::Result;
+use crate::file_moves::{FileMove, FileMoveOutcome};
+use crate::file_patches::patches_of;
 use crate::given::{EntryName, EntryRange, SessionName};
 use crate::input;
 use crate::operation::{About, CommandGroup, Finished, Operation, OperationEffect, Output};
@@ -45,6 +49,8 @@ input! {
         state: bool = flag,
         /// Put the labels of the entries on the copies
         labels: bool = flag,
+        /// Bring the file changes of the entries, too
+        files: bool = flag,
         /// Pick also what does not fit into the window of the model
         force: bool = flag,
     }
@@ -60,6 +66,14 @@ pub struct PickSteps {
     planned: PlannedPick,
     /// The rows of the table.
     listed: Vec<(Vec<String>, Role)>,
+    files: Option<FileMove>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct PickWritten {
+    brought: Brought,
+    files: Option<RestoreReport>,
 }
 
 /// What came of `pick`.
@@ -69,12 +83,13 @@ pub struct PickOutput {
     pub copied: Copied,
     onto_words: Line,
     listed: Vec<(Vec<String>, Role)>,
+    files: Option<FileMoveOutcome>,
 }
 
 impl Operation for Pick {
     type Input = PickInput;
     type Plan = PickSteps;
-    type Written = Brought;
+    type Written = PickWritten;
     type Output = PickOutput;
 
     const ABOUT: About = About {
@@ -90,18 +105,21 @@ impl Operation for Pick {
                Compactions, settings, state of extensions and labels are left out; options\n\
                copy the last three too. The current model stays. Tokens and cost of a copy\n\
                count where they were spent.\n\n\
-               Copies contain messages, not file changes. A notice lists files that differ\n\
-               from what the copied calls left.\n\n\
+               Copies contain messages, not file changes; a notice lists files that are not\n\
+               in this folder. With --files the changes of the copied calls come along, as\n\
+               far as this folder recorded them: each is merged into the file as it is now,\n\
+               or the file stays and the other content goes beside it.\n\n\
                --json prints {\"ontoId\", \"copies\": [{\"entryId\", \"type\", \"role\", \"tokens\",\n\
                \"added\", \"gone\"}], \"leftOut\": [{\"entryId\", \"reason\", \"message\"}],\n\
                \"alreadyHere\": [{\"entryId\", \"hereId\"}], \"restatedModel\", \"tokens\",\n\
                \"tokensBefore\", \"bytes\", \"imagesWrittenOut\", \"readFiles\", \"modifiedFiles\",\n\
                \"operationId\", \"entryIds\"}. The last two are null with --dry-run, and if\n\
                there is nothing to pick. With --dry-run there is \"forecast\", as `switch`\n\
-               prints it.",
+               prints it. With --files there is \"files\", as `switch` prints it.",
         examples: "Examples:\n  offshoot pick latest 1a2b3c4d\n  \
                    offshoot pick latest ..1a2b3c4d --dry-run          # all that the branch has and this one lacks\n  \
                    offshoot pick latest --turn 1a2b3c4d --onto @-\n  \
+                   offshoot pick latest --turn 1a2b3c4d --files\n  \
                    offshoot pick latest .. --from 0198c2aa            # all of another session",
         past: "picked",
         effect: OperationEffect::Writes {
@@ -135,7 +153,10 @@ impl Operation for Pick {
             place.refuse_beyond_window(session, planned.plan.before, planned.plan.tokens)?;
         }
         let listed = listed(from, &planned.plan)?;
-        Ok(PickSteps { planned, listed })
+        let chosen: Vec<NodeIx> =
+            planned.plan.copies.iter().map(|copy| copy.ix).chain(selections.into_iter().flatten()).collect();
+        let files = input.files.then(|| patches_of(place, session, from, &chosen)).transpose()?;
+        Ok(PickSteps { planned, listed, files })
     }
 
     fn nothing(PickSteps { planned, .. }: &PickSteps) -> Option<Line> {
@@ -144,16 +165,26 @@ impl Operation for Pick {
         plan.is_empty().then(|| why.into())
     }
 
-    fn commit(_: &Place, at: &mut Session, plan: &PickSteps) -> Result<Option<Brought>> {
-        Ok(at.pick(&plan.planned)?)
+    fn commit(_: &Place, at: &mut Session, plan: &PickSteps) -> Result<Option<PickWritten>> {
+        let pick = |at: &mut Session| Ok(at.pick(&plan.planned)?);
+        let (brought, files) = match &plan.files {
+            Some(files) => files.run_recorded(at, "pick", pick).map(|(brought, report)| (brought, Some(report)))?,
+            None => (pick(at)?, None),
+        };
+        Ok(brought.map(|brought| PickWritten { brought, files }))
     }
 
-    fn output(plan: PickSteps, finished: Finished<'_, Brought>) -> Result<PickOutput> {
-        let PickSteps { planned, listed } = plan;
+    fn output(plan: PickSteps, finished: Finished<'_, PickWritten>) -> Result<PickOutput> {
+        let PickSteps { planned, listed, files } = plan;
+        let Finished { place, session, written, is_dry } = finished;
+        let (written, report) = written.map_or((None, None), |written| (Some(written.brought), written.files));
+        let files = files.map(|files| files.into_moved(report));
+        let finished = Finished { place, session, written, is_dry };
         let session = open_session(finished.session)?;
         let below = |onto| -> Result<Line> { Ok(Line::from("below ").then(entry_line(session, onto)?)) };
         let onto_words = planned.plan.onto.map_or_else(|| Ok("as the first entry".into()), below)?;
-        Ok(PickOutput { copied: Copied::of(planned.plan, finished)?, onto_words, listed })
+        let copied = Copied::of(planned.plan, finished)?;
+        Ok(PickOutput { copied, onto_words, listed, files })
     }
 }
 
@@ -200,7 +231,7 @@ fn reason(why: LeftOut) -> String {
 
 impl Output for PickOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(self.copied.to_json().as_bytes())
+        out.write_all(self.copied.to_json(self.files.as_ref()).as_bytes())
     }
 
     fn words(&self, words: &mut Words) {
@@ -220,7 +251,10 @@ impl Output for PickOutput {
             words.line(format!("the pictures of {images} are written into the session, as pi keeps them"));
         }
         forecast.iter().for_each(|forecast| words.line(forecast_line(forecast)));
-        words.notes.extend(missing.clone());
+        match &self.files {
+            Some(files) => files.words(words),
+            None => words.notes.extend(missing.clone()),
+        }
         if brought.is_some() {
             words.next.push(NextStep::new("undo", "takes it back"));
         }

@@ -95,7 +95,7 @@ impl Operation for Uncompact {
 
 impl Output for UncompactOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let json = self.copied.as_ref().map_or_else(|| "null".to_owned(), Copied::to_json);
+        let json = self.copied.as_ref().map_or_else(|| "null".to_owned(), |copied| copied.to_json(None));
         out.write_all(json.as_bytes())
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::agent::Talk;
 use crate::crashes::{fed, say};
 use crate::kernel::{can_inject, injected};
+use crate::rpc_client::RpcClient;
 
 fn edit(id: &str, path: &str, old: &str, new: &str) -> Reply {
     Reply::call("edit", id, json!({"path": path, "edits": [{"oldText": old, "newText": new}]}))
@@ -271,4 +272,125 @@ fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
     talk.run(&["fork", "latest", "--worktree", third.to_str().unwrap(), "--no-git"]);
     assert!(third.join("built/x").exists() && !third.join(".git").exists());
     assert_eq!(std::fs::read_to_string(third.join("a.txt")).unwrap(), "two\n", "as at the entry");
+}
+
+/// Two branches: one made `n.txt` and changed the first line of `a.txt`, the current one its last line. With the last entry of the other one.
+fn branches() -> (Talk, String) {
+    let talk = Talk::new([
+        bash("c1", "sed -i s/one/ONE/ a.txt; echo new > n.txt"),
+        Reply::text("done"),
+        bash("c2", "sed -i s/five/FIVE/ a.txt"),
+        Reply::text("done"),
+    ]);
+    talk.world.write("a.txt", "one\n2\n3\n4\nfive\n");
+    talk.run(&["-p", "first try", "--approval", "auto"]);
+    let lines = talk.lines();
+    let id = |line: &Value| line["id"].as_str().unwrap().to_owned();
+    let prompt = lines.iter().find(|line| line["message"]["role"] == "user").map(id).unwrap();
+    talk.run(&["switch", "latest", &prompt, "--files"]);
+    talk.run(&["-c", "-p", "second try", "--approval", "auto"]);
+    talk.no_problems();
+    assert_eq!(work(&talk), ["one\n2\n3\n4\nFIVE\n", "-"]);
+    (talk, id(lines.last().unwrap()))
+}
+
+fn work(talk: &Talk) -> [String; 2] {
+    ["a.txt", "n.txt"]
+        .map(|name| std::fs::read_to_string(talk.world.work().join(name)).unwrap_or_else(|_| "-".to_owned()))
+}
+
+#[test]
+fn picks_and_merges_bring_what_the_branch_changed_onto_the_files_as_they_are() {
+    let (talk, other) = branches();
+    let (before, both) = (work(&talk), ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()]);
+    let said = talk.run(&["pick", "latest", &format!("..{other}"), "--files", "--dry-run"]);
+    assert!(said.contains("would merge a.txt") && said.contains("would write n.txt"), "{said}");
+    assert_eq!(work(&talk), before);
+    let pick = ["pick", "latest", &format!("..{other}"), "--files"];
+    let merge = ["merge", "latest", &other, "--summary", "tried", "--files"];
+    let is_result = |line: &Value| line["message"]["toolCallId"] == "c1";
+    let result = talk.lines().into_iter().find(is_result).unwrap()["id"].as_str().unwrap().to_owned();
+    let one = ["pick", "latest", &result, "--files"];
+    for bring in [&pick[..], &one, &merge] {
+        let said = talk.run(bring);
+        assert!(said.contains("2 files written, 0 removed") && !said.contains("only messages"), "{said}");
+        assert_eq!(work(&talk), both);
+        // They belong to this branch now.
+        let log: Value = serde_json::from_str(&talk.run(&["files", "log", "latest", "--json"])).unwrap();
+        let last = log.as_array().unwrap().last().unwrap();
+        assert_eq!((&last["calls"], &last["count"]), (&json!([bring[0]]), &json!(2)), "{log}");
+        assert!(talk.run(&["files", "status", "latest"]).contains("2 files changed"));
+        talk.run(&["undo", "latest", "--files"]);
+        assert_eq!(work(&talk), before);
+    }
+    // A comparison knows what commands did.
+    insta::assert_snapshot!(talk.run(&["compare", "latest", "@", &other, "--patch"]).split_once("--- ").unwrap().1, @"
+    a.txt
+    +++ a.txt
+    @@ -1,5 +1,5 @@
+    -one
+    +ONE
+     2
+     3
+     4
+    -FIVE
+    +five
+
+    --- n.txt
+    +++ n.txt
+    @@ -0,0 +1,1 @@
+    +new
+    ");
+    // Without the option only messages come.
+    talk.run(&pick[..3]);
+    assert_eq!(work(&talk), before);
+    talk.run(&["undo", "latest"]);
+    talk.world.write("a.txt", "mine\n");
+    let said = talk.run(&pick);
+    assert!(said.contains("conflict: a.txt was changed by somebody else and stays"), "{said}");
+    assert_eq!(work(&talk), ["mine\n", "new\n"]);
+}
+
+#[test]
+fn a_pick_that_is_killed_brings_files_with_their_entry_or_not_at_all() {
+    if !can_inject("picks that are killed at a system call") {
+        return;
+    }
+    let (mut without, mut with) = (0, 0);
+    for (call, times) in [("renameat2", 1..=2), ("fdatasync", 2..=5)] {
+        for when in times {
+            let (talk, other) = branches();
+            let before = work(&talk);
+            let inner = talk.command(&["pick", "latest", &format!("..{other}"), "--files"]);
+            let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
+            // The next program completes it, or takes it back.
+            let status = talk.run(&["files", "status", "latest"]);
+            let is_recorded = talk.lines().iter().any(|line| line["data"]["calls"][0]["name"] == "pick");
+            let expected = if is_recorded { ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()] } else { before };
+            assert_eq!(work(&talk), expected, "{call} {when} {} {status}", output.status);
+            if output.status.signal().is_some() {
+                *(if is_recorded { &mut with } else { &mut without }) += 1;
+                let said = talk.run(&["undo", "latest", "--files"]);
+                assert!(!is_recorded || work(&talk)[1] == "-", "{said}");
+            }
+        }
+    }
+    assert!(without > 0 && with > 0, "kills before and after the entry: {without}, {with}");
+    say(&format!("picks with files: {without} killed before their entry, {with} after it, 0 in between"));
+}
+
+#[test]
+fn files_come_over_rpc_where_a_client_asks_for_them() {
+    let (talk, other) = branches();
+    let (before, both) = (work(&talk), ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()]);
+    let mut client = RpcClient::start(&talk, &["-c"]);
+    for with_files in [false, true] {
+        let selections = [format!("..{other}")];
+        client.ask(json!({"type": "pick", "selections": selections, "files": with_files}));
+        assert_eq!(work(&talk) == both, with_files);
+        client.ask(json!({"type": "undo", "files": with_files}));
+        assert_eq!(work(&talk), before);
+    }
+    client.ask(json!({"type": "navigate_tree", "targetId": other, "files": true}));
+    assert_eq!(work(&talk), ["ONE\n2\n3\n4\nfive\n", "new\n"]);
 }
