@@ -5,6 +5,7 @@
 pub mod settings;
 pub mod trust_file;
 pub mod mcp_files;
+pub mod mcp_tokens;
 pub mod project_rules;
 pub mod auth_file;
 pub mod local_models_file;

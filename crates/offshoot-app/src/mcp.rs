@@ -7,6 +7,7 @@ use offshoot_agent::provider::Http;
 use offshoot_agent::{Accessing, KeySource};
 use offshoot_mcp::cache::DefinitionCache;
 use offshoot_mcp::config_file::{ConfigScope, ConfiguredServer, merge};
+use offshoot_mcp::oauth::TokenStore;
 use offshoot_mcp::server::ServerContext;
 use offshoot_mcp::servers::Servers;
 use offshoot_mcp::start_plan::{Surroundings, is_inherited, shown_reach};
@@ -16,6 +17,7 @@ use offshoot_session::text::clean_lines;
 
 use crate::app::App;
 use crate::config::mcp_files::{self, EnabledServers};
+use crate::config::mcp_tokens::ServerTokens;
 use crate::config::{all_variables, own_program, variables};
 use crate::trust::Trust;
 
@@ -150,7 +152,11 @@ pub fn context(app: &App, folder: &Path, http: Http, secrets: &ServerSecrets) ->
         launcher: own_program(),
         keep_secret: Arc::new(move |value| secrets.add(value)),
     };
-    ServerContext { around, http }
+    let data = app.environment.data.clone();
+    let tokens = move |server: &str, url: &str| -> Arc<dyn TokenStore> {
+        Arc::new(ServerTokens::of(data.as_deref(), server, url))
+    };
+    ServerContext { around, http, tokens: Arc::new(tokens) }
 }
 
 /// The definitions of earlier runs.

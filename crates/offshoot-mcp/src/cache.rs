@@ -21,7 +21,7 @@ impl DefinitionCache {
     }
 
     fn file(&self, hash: &str) -> Option<PathBuf> {
-        Some(self.0.as_deref().map(|folder: &Path| folder.join(format!("{hash}.json")))?)
+        self.0.as_deref().map(|folder: &Path| folder.join(format!("{hash}.json")))
     }
 
     /// The tools of the server whose entry has this hash.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use offshoot_agent::provider::{Http, Sse};
 use offshoot_protocol::{Secret, in_words};
 use offshoot_session::text::one_line;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use crate::era::{Era, version_of};
 use crate::message::{Incoming, LONGEST_MESSAGE, METHOD_NOT_FOUND, RpcError};
+use crate::oauth::{TokenStore, refresh};
 use crate::peer::{CallError, Carrier, Closing, Peer, ServerNews};
 
 const BOTH: &str = "application/json, text/event-stream";
@@ -39,6 +40,10 @@ struct HttpLine {
     client: Client,
     url: String,
     headers: HeaderMap,
+    /// Of a person who has signed in.
+    tokens: Arc<dyn TokenStore>,
+    /// One refresh at a time.
+    refreshing: tokio::sync::Mutex<()>,
     peer: OnceLock<Weak<Peer>>,
     state: Mutex<LineState>,
 }
@@ -63,8 +68,9 @@ struct HttpCarrier(Arc<HttpLine>);
 pub(crate) fn open(
     http: &Http,
     (url, headers): (&str, &[(String, Secret)]),
+    tokens: Arc<dyn TokenStore>,
     news: UnboundedSender<ServerNews>,
-    root: String,
+    root: &str,
 ) -> Result<Arc<Peer>, String> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
@@ -76,7 +82,8 @@ pub(crate) fn open(
     }
     let client = http.client_for(url)?;
     let (peer, state) = (OnceLock::new(), Mutex::default());
-    let line = Arc::new(HttpLine { client, url: url.to_owned(), headers: map, peer, state });
+    let refreshing = tokio::sync::Mutex::default();
+    let line = Arc::new(HttpLine { client, url: url.to_owned(), headers: map, tokens, refreshing, peer, state });
     let peer = Peer::new(Box::new(HttpCarrier(line.clone())), news, root);
     // Set once, here.
     line.peer.set(Arc::downgrade(&peer)).unwrap_or(());
@@ -93,7 +100,7 @@ impl Carrier for HttpCarrier {
                 peer.settle(id, Err(error.clone()));
             }
             if sent == Err(CallError::SessionLost) {
-                peer.lose(CallError::SessionLost);
+                peer.lose(&CallError::SessionLost);
             }
             id.into_iter().for_each(|id| drop(line.state().tasks.remove(&id)));
         });
@@ -163,6 +170,10 @@ impl HttpLine {
     fn with_headers(&self, request: RequestBuilder) -> RequestBuilder {
         let state = self.state();
         let request = request.headers(self.headers.clone());
+        let request = match self.bearer() {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
         let request = match &state.session {
             Some(session) => request.header(SESSION, session),
             None => request,
@@ -173,7 +184,36 @@ impl HttpLine {
         }
     }
 
+    /// The token of a person who has signed in; a configured header comes before it.
+    fn bearer(&self) -> Option<String> {
+        (!self.headers.contains_key(AUTHORIZATION)).then(|| self.tokens.tokens())?.map(|tokens| tokens.access_token)
+    }
+
+    /// New tokens in place of those that the server has refused. Whether there are any.
+    async fn refresh(&self, refused: Option<String>) -> bool {
+        let Some(refused) = refused else { return false };
+        let _one = self.refreshing.lock().await;
+        match self.tokens.tokens() {
+            // Somebody else has refreshed them meanwhile.
+            Some(tokens) if tokens.access_token != refused => true,
+            Some(tokens) => match refresh(&self.client, &tokens).await {
+                Ok(tokens) => self.tokens.keep(Some(&tokens)).is_ok(),
+                Err(_) => false,
+            },
+            None => false,
+        }
+    }
+
+    /// Sends a message. What a server refuses for its token has not been done: it is sent again with a new one, once.
     async fn post(&self, message: &Value, id: Option<u64>) -> Result<(), CallError> {
+        let used = self.bearer();
+        match self.post_once(message, id).await {
+            Err(CallError::SignIn(_)) if self.refresh(used).await => self.post_once(message, id).await,
+            posted => posted,
+        }
+    }
+
+    async fn post_once(&self, message: &Value, id: Option<u64>) -> Result<(), CallError> {
         let request = self.client.post(&self.url).header(ACCEPT, BOTH).header(CONTENT_TYPE, "application/json");
         let mut request = self.with_headers(request).body(message.to_string());
         if let Some(version) = version_of(message) {

@@ -103,7 +103,7 @@ impl RpcError {
     }
 }
 
-pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
+pub(crate) fn request(id: u64, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn notification(method: &str, params: Option<Value>) -> Value {
     }
 }
 
-pub(crate) fn answer(id: Value, result: Result<Value, (i64, &str)>) -> Value {
+pub(crate) fn answer(id: &Value, result: Result<Value, (i64, &str)>) -> Value {
     match result {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err((code, message)) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}),

@@ -99,7 +99,7 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 const LONGEST_PROGRESS: usize = 500;
 
 impl Peer {
-    pub(crate) fn new(carrier: Box<dyn Carrier>, news: UnboundedSender<ServerNews>, root: String) -> Arc<Self> {
+    pub(crate) fn new(carrier: Box<dyn Carrier>, news: UnboundedSender<ServerNews>, root: &str) -> Arc<Self> {
         let roots = json!({"roots": [{"uri": root, "name": "session"}]});
         Arc::new(Self { next: AtomicU64::new(1), state: Mutex::default(), carrier, news, roots })
     }
@@ -123,7 +123,7 @@ impl Peer {
     /// Says good-bye, and waits for nothing any more.
     pub(crate) async fn close(&self) {
         self.carrier.close().await;
-        self.lose(CallError::Gone("the program ends".to_owned()));
+        self.lose(&CallError::Gone("the program ends".to_owned()));
     }
 
     /// Asks the server. Dropping the future tells the server that nobody waits any more.
@@ -148,7 +148,7 @@ impl Peer {
             params["_meta"]["progressToken"] = json!(id);
         }
         let mut asking = Asking { peer: self, id, is_answered: false };
-        self.carrier.send(request(id, method, params), Some(id));
+        self.carrier.send(request(id, method, &params), Some(id));
         let begun = Instant::now();
         let silence = patience.silence.unwrap_or(FAR);
         let end = begun + silence.saturating_mul(LONGEST_WAIT).min(FAR);
@@ -180,7 +180,7 @@ impl Peer {
         match incoming {
             Incoming::Answer { id, result } => self.settle(id, result.map_err(CallError::Refused)),
             Incoming::Request { id, method, params: _ } => {
-                self.carrier.send(answer(id, self.own_answer(&method)), None)
+                self.carrier.send(answer(&id, self.own_answer(&method)), None);
             }
             Incoming::Notification { method, params } => self.heed(&method, &params),
             Incoming::Garbage => {}
@@ -189,8 +189,10 @@ impl Peer {
 
     pub(crate) fn settle(&self, id: u64, result: Result<Value, CallError>) {
         let waiting = self.state().waiting.remove(&id);
-        // Nobody may wait for it any more.
-        waiting.into_iter().for_each(|waiting| drop(waiting.answer.send(result.clone())));
+        if let Some(waiting) = waiting {
+            // Nobody may wait for it any more.
+            drop(waiting.answer.send(result));
+        }
     }
 
     /// Models are not asked for servers, and no person is: a server that asks learns so at once.
@@ -230,7 +232,7 @@ impl Peer {
     }
 
     /// The connection has ended: nothing is waited for any more.
-    pub(crate) fn lose(&self, why: CallError) {
+    pub(crate) fn lose(&self, why: &CallError) {
         let waiting = {
             let mut state = self.state();
             if state.gone.is_some() {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use offshoot_agent::provider::ToolSpec;
 use offshoot_agent::tool::{Running, Tier, Tool, ToolContext, ToolOutcome, Waiting};
+use offshoot_session::text::one_line;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -12,6 +13,7 @@ pub const TOOL_SEARCH: &str = "tool_search";
 const MOST: usize = 50;
 const USUAL: usize = 5;
 const LONGEST_LINE: usize = 300;
+const LONGEST_ABOUT: usize = 250;
 
 /// A tool that can be found.
 #[derive(Debug, Clone)]
@@ -35,7 +37,29 @@ pub(crate) trait Searchable: Send + Sync {
     fn all_known(&self) -> Waiting<'_>;
 }
 
-pub(crate) struct ToolSearch(pub(crate) Weak<dyn Searchable>);
+pub(crate) struct ToolSearch {
+    searched: Weak<dyn Searchable>,
+    description: String,
+}
+
+impl ToolSearch {
+    /// `servers` are their names and what their configurations say of them: the description stays the same throughout a run.
+    pub(crate) fn new<'a>(
+        searched: Weak<dyn Searchable>,
+        servers: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    ) -> Self {
+        let lines = servers.take(MOST).map(|(name, about)| {
+            let about = about.map(|about| format!(": {}", one_line(about, LONGEST_ABOUT))).unwrap_or_default();
+            format!("\n- {name}{about}")
+        });
+        let lines: String = lines.collect();
+        let description = format!(
+            "Searches tools of MCP servers that are not declared yet, by words of their names and descriptions. Those that are found \
+             can be called from the next request on. The servers:{lines}"
+        );
+        Self { searched, description }
+    }
+}
 
 impl Tool for ToolSearch {
     fn name(&self) -> &str {
@@ -45,10 +69,7 @@ impl Tool for ToolSearch {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: TOOL_SEARCH.to_owned(),
-            description:
-                "Searches tools of MCP servers that are not declared yet, by words of their names and descriptions. \
-                          Those that are found can be called from the next request on."
-                    .to_owned(),
+            description: self.description.clone(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -70,7 +91,7 @@ impl Tool for ToolSearch {
     }
 
     fn run(&self, arguments: Value, _: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
-        let searched = self.0.clone();
+        let searched = self.searched.clone();
         Box::pin(async move {
             let Some(searched) = searched.upgrade() else { return ToolOutcome::failed("the servers have ended") };
             let Some(query) = arguments["query"].as_str() else {
@@ -82,7 +103,7 @@ impl Tool for ToolSearch {
             let names: Vec<String> = found.iter().map(|tool| tool.name.clone()).collect();
             searched.load(&names);
             let lines = found.iter().map(|tool| {
-                let words = offshoot_session::text::one_line(&tool.description, LONGEST_LINE);
+                let words = one_line(&tool.description, LONGEST_LINE);
                 format!("{} ({}): {words}", tool.name, tool.server)
             });
             let text = match names.is_empty() {

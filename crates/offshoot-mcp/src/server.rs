@@ -1,7 +1,7 @@
 //! A server of a run: connected when somebody needs it, started again when it has ended, and what is known of its tools.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +15,9 @@ use crate::client::{Client, ServerSelf, begin};
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
 use crate::era::Era;
+use crate::exposure::Exposure;
 use crate::http;
+use crate::oauth::{SignIn, SignInPlace, TokenStore};
 use crate::peer::{CallError, Peer, Progress, ServerNews};
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan};
 use crate::stdio::{self, ErrorTail, ServerProcess};
@@ -31,7 +33,12 @@ pub struct ServerContext {
     pub around: Surroundings,
     /// For servers that are reached over a network.
     pub http: Http,
+    /// By a server's name and address.
+    pub tokens: TokenStores,
 }
+
+/// Where the tokens of a server are kept, by its name and address.
+pub type TokenStores = Arc<dyn Fn(&str, &str) -> Arc<dyn TokenStore> + Send + Sync>;
 
 /// Where a server stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +126,12 @@ impl Server {
         self.inner().tools.clone()
     }
 
+    /// Whether it is connected, shares resources, and is not hidden.
+    pub(crate) fn has_resources(&self) -> bool {
+        let is_hidden = self.configured.config.switches.exposure == Some(Exposure::Hidden);
+        !is_hidden && matches!(&self.inner().state, ServerState::Ready(of) if of.has_resources)
+    }
+
     /// What is wrong with its tools.
     pub fn troubles(&self) -> Vec<String> {
         self.inner().troubles.clone()
@@ -185,12 +198,16 @@ impl Server {
                 let started = stdio::start(around.launcher.as_deref(), words, cwd, env);
                 let pipes = started.map_err(|error| cannot_start(&plan, cwd, &error))?;
                 let (carrier, outgoing) = stdio::carrier();
-                let peer = Peer::new(Box::new(carrier), news, root);
+                let peer = Peer::new(Box::new(carrier), news, &root);
                 let process = stdio::serve(pipes, outgoing, &peer, &self.errors);
                 (peer, Some(process))
             }
             StartPlan::Http { url, headers, .. } => {
-                (http::open(&self.context.http, (url, headers), news, root).map_err(CallError::Gone)?, None)
+                let tokens = (self.context.tokens)(self.name(), url);
+                if let Some(tokens) = tokens.tokens() {
+                    (around.keep_secret)(&tokens.access_token);
+                }
+                (http::open(&self.context.http, (url, headers), tokens, news, &root).map_err(CallError::Gone)?, None)
             }
         };
         let client = begin(peer, timeout, era).await?;
@@ -207,9 +224,10 @@ impl Server {
             other => other?,
         };
         let (mut tools, mut troubles): (Vec<ToolDefinition>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut names = BTreeSet::new();
         for value in &listed {
             match ToolDefinition::of(self.name(), value) {
-                Ok(tool) if tools.iter().any(|other| other.name == tool.name) => {
+                Ok(tool) if !names.insert(tool.name.clone()) => {
                     troubles.push(format!("two tools are named {}: the first is used", clean_lines(&tool.name)));
                 }
                 Ok(tool) => tools.push(tool),
@@ -237,6 +255,51 @@ impl Server {
         match client.call(tool, arguments.clone(), progress.clone()).await {
             Err(CallError::SessionLost) => self.client().await?.call(tool, arguments, progress).await,
             called => called,
+        }
+    }
+
+    /// Calls a tool, and returns the result as the server has sent it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn call_once(self: &Arc<Self>, tool: &str, arguments: Value) -> Result<Value, CallError> {
+        self.call(tool, arguments, unbounded_channel().0).await
+    }
+
+    /// Asks for anything that changes nothing.
+    pub(crate) async fn ask(self: &Arc<Self>, method: &str, params: Value) -> Result<Value, CallError> {
+        self.client().await?.ask(method, params, None).await
+    }
+
+    /// A list of all pages.
+    pub(crate) async fn list(self: &Arc<Self>, method: &str, key: &str) -> Result<Vec<Value>, CallError> {
+        self.client().await?.list(method, key).await
+    }
+
+    /// Begins a sign-in. The tokens go to [`Server::token_store`].
+    ///
+    /// # Errors
+    /// Why nobody can or has to sign in, in words.
+    pub async fn sign_in(self: &Arc<Self>) -> Result<SignIn, String> {
+        let plan = plan(&self.configured, &self.context.around).await?;
+        let StartPlan::Http { url, oauth, .. } = plan else {
+            return Err("only servers with a url have a sign-in".to_owned());
+        };
+        let refusal = match self.client().await {
+            Err(CallError::SignIn(refusal)) => refusal,
+            Err(error) => return Err(error.to_string()),
+            Ok(_) => return Err("it needs no sign-in".to_owned()),
+        };
+        let client = self.context.http.client_for(&url)?;
+        let store = (self.context.tokens)(self.name(), &url);
+        SignIn::begin(SignInPlace { client, url: &url, config: &oauth }, &refusal, store.as_ref()).await
+    }
+
+    /// Where its tokens are; `None` for a server without an address.
+    pub async fn token_store(&self) -> Option<Arc<dyn TokenStore>> {
+        match plan(&self.configured, &self.context.around).await {
+            Ok(StartPlan::Http { url, .. }) => Some((self.context.tokens)(self.name(), &url)),
+            Ok(StartPlan::Stdio { .. }) | Err(_) => None,
         }
     }
 
@@ -274,7 +337,7 @@ impl Server {
 }
 
 /// What has become of a server whose words cannot run.
-fn cannot_start(plan: &StartPlan, cwd: &PathBuf, error: &std::io::Error) -> CallError {
+fn cannot_start(plan: &StartPlan, cwd: &Path, error: &std::io::Error) -> CallError {
     let words = match plan {
         StartPlan::Stdio { words, .. } => crate::start_plan::shown_words(words),
         StartPlan::Http { url, .. } => url.clone(),

@@ -13,6 +13,7 @@ use crate::cache::DefinitionCache;
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
 use crate::exposure::{Exposure, named};
+use crate::resource_tools::{ResourceServers, ResourceTool};
 use crate::search_tool::{Findable, Searchable, ToolSearch};
 use crate::server::{Server, ServerContext};
 use crate::tool::McpTool;
@@ -40,6 +41,7 @@ struct DeclaredState {
     /// What was declared last, of each source.
     declared: BTreeMap<String, Vec<(String, ToolDefinition)>>,
     has_search: bool,
+    has_resources: bool,
 }
 
 /// A tool with the name that models see, and how it reaches them.
@@ -84,7 +86,9 @@ impl Servers {
     }
 
     fn tell(&self, words: String) {
-        self.agent.get().into_iter().for_each(|agent| agent.tell(words.clone()));
+        if let Some(agent) = self.agent.get() {
+            agent.tell(words);
+        }
     }
 
     /// Connects one and lists its tools. What goes wrong is told.
@@ -139,10 +143,29 @@ impl Servers {
             agent.set(ToolSource::Mcp(server.name().to_owned()), declared.iter().map(tool).collect());
             state.declared.insert(server.name().to_owned(), declared);
         }
-        if has_deferred && !std::mem::replace(&mut state.has_search, true) {
-            let this: Weak<dyn Searchable> = self.this.clone();
-            agent.set(ToolSource::McpHelpers, vec![Arc::new(ToolSearch(this))]);
+        let has_resources = server.has_resources();
+        let before = (state.has_search, state.has_resources);
+        state.has_search |= has_deferred;
+        state.has_resources |= has_resources;
+        if before != (state.has_search, state.has_resources) {
+            agent.set(ToolSource::McpHelpers, self.helpers(&state));
         }
+    }
+
+    /// The tools for all servers that some server needs.
+    fn helpers(&self, state: &DeclaredState) -> Vec<Arc<dyn Tool>> {
+        let mut helpers: Vec<Arc<dyn Tool>> = Vec::new();
+        if state.has_search {
+            let this: Weak<dyn Searchable> = self.this.clone();
+            let names =
+                self.servers.iter().map(|server| (server.name(), server.configured.config.description.as_deref()));
+            helpers.push(Arc::new(ToolSearch::new(this, names)));
+        }
+        if state.has_resources {
+            let this: Weak<dyn ResourceServers> = self.this.clone();
+            helpers.extend(ResourceTool::all(&this));
+        }
+        helpers
     }
 
     /// Whether a prompt has to wait for a server: its tools may have to be declared and are not known.
@@ -200,6 +223,12 @@ impl LiveTools for Servers {
                 drop(closed.await);
             }
         })
+    }
+}
+
+impl ResourceServers for Servers {
+    fn with_resources(&self) -> Vec<Arc<Server>> {
+        self.servers.iter().filter(|server| server.has_resources()).cloned().collect()
     }
 }
 

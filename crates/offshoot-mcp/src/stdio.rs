@@ -150,22 +150,31 @@ pub(crate) fn serve(
         let ended = ended.await;
         lose(&weak, ended, &why);
     }));
-    let tail = tail.clone();
-    drop(tokio::spawn(async move {
-        // A line without an end is cut, and read on.
-        while let Err(LineTrouble::TooLong) = Box::pin(read_errors(&tail, errors)).await {
-            break;
-        }
-    }));
+    drop(tokio::spawn(keep_errors(errors, tail.clone())));
     process
 }
 
-async fn read_errors(tail: &ErrorTail, errors: tokio::process::ChildStderr) -> Result<(), LineTrouble> {
-    read_lines(errors, 1 << 20, |line| {
-        tail.push(line);
-        true
-    })
-    .await
+/// Reads to the end, whatever comes: a server whose errors nobody reads would wait. Of a long line the beginning is kept.
+async fn keep_errors(mut from: impl AsyncRead + Unpin, tail: ErrorTail) {
+    let (mut line, mut buffer) = (Vec::new(), vec![0; 16 << 10]);
+    while let Ok(count) = from.read(&mut buffer).await {
+        if count == 0 {
+            break;
+        }
+        for byte in buffer.get(..count).unwrap_or_default() {
+            match byte {
+                b'\n' => {
+                    tail.push(&line);
+                    line.clear();
+                }
+                byte if line.len() < 4 * LONGEST_LINE => line.push(*byte),
+                _ => {}
+            }
+        }
+    }
+    if !line.is_empty() {
+        tail.push(&line);
+    }
 }
 
 fn take(peer: &Peer, line: &[u8]) {
@@ -183,7 +192,7 @@ fn lose(peer: &Weak<Peer>, ended: Result<(), LineTrouble>, tail: &ErrorTail) {
         Err(LineTrouble::Io(error)) => format!("the server cannot be read: {error}"),
     };
     let last = tail.lines().pop().map(|line| format!(": {line}")).unwrap_or_default();
-    peer.lose(CallError::Gone(format!("{why}{last}")));
+    peer.lose(&CallError::Gone(format!("{why}{last}")));
 }
 
 async fn write(mut input: ChildStdin, mut outgoing: UnboundedReceiver<Value>) {

@@ -32,8 +32,8 @@ use offshoot_tui::terminal::detect;
 use offshoot_workspace::LatestOf;
 
 use crate::commands::{
-    append, auth, bisect, completions, config, doctor, install, man, migrate_from, packages, permissions, remove, tail,
-    update,
+    append, auth, bisect, completions, config, doctor, install, man, mcp, migrate_from, packages, permissions, remove,
+    tail, update,
 };
 use crate::{api, file_limit, guard, page, print, sandbox, tui};
 use deferred::Deferred;
@@ -98,6 +98,7 @@ pub(crate) enum Command {
     Chat(Box<agent::Args>),
     Permissions(Deferred<permissions::Args>),
     Auth(Deferred<auth::Args>),
+    Mcp(Deferred<mcp::Args>),
     Install(Deferred<install::Args>),
     #[command(alias = "uninstall")]
     Remove(Deferred<remove::Args>),
@@ -120,6 +121,7 @@ impl Command {
             Self::Chat(args) => run_agent(app, args),
             Self::Permissions(args) => permissions::run(app, args),
             Self::Auth(args) => auth::run(app, args),
+            Self::Mcp(args) => mcp::run(app, args),
             Self::Install(args) => install::run(app, args),
             Self::Remove(args) => remove::run(app, args),
             Self::Update(args) => update::run(app, args),

@@ -11,7 +11,11 @@
 )]
 
 mod scripted;
+mod run;
+mod http_server;
 mod odd_servers;
+mod over_http;
+mod signing_in;
 
 /// Not a test: the scripted server is this program, started so.
 #[test]

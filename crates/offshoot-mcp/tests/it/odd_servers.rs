@@ -1,139 +1,14 @@
 //! What becomes of servers that do not behave.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
-use offshoot_agent::provider::Http;
-use offshoot_agent::tool::{
-    KeyGuard, LiveTools as _, OutputFolder, Tool, ToolContext, ToolOutcome, ToolSource, ToolTaker,
-};
+use offshoot_agent::tool::LiveTools as _;
 use offshoot_mcp::cache::DefinitionCache;
-use offshoot_mcp::config_file::{ConfigFile, ConfigScope, ConfigSource, merge};
-use offshoot_mcp::server::{ServerContext, ServerState};
-use offshoot_mcp::server_config::ConfigDialect;
+use offshoot_mcp::server::ServerState;
 use offshoot_mcp::servers::Servers;
-use offshoot_mcp::start_plan::Surroundings;
-use offshoot_protocol::message::Block;
-use offshoot_session::clock::SystemClock;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::scripted;
-
-/// An agent that only keeps what it is given.
-#[derive(Default)]
-struct KeptTools {
-    tools: Mutex<Vec<Arc<dyn Tool>>>,
-    told: Mutex<Vec<String>>,
-    sets: Mutex<usize>,
-}
-
-impl ToolTaker for KeptTools {
-    fn set(&self, _: ToolSource, tools: Vec<Arc<dyn Tool>>) {
-        *self.sets.lock().unwrap() += 1;
-        let mut kept = self.tools.lock().unwrap();
-        kept.retain(|known| tools.iter().all(|tool| tool.name() != known.name()));
-        kept.extend(tools);
-    }
-
-    fn tell(&self, words: String) {
-        self.told.lock().unwrap().push(words);
-    }
-}
-
-/// A run with one server.
-struct Run {
-    servers: Arc<Servers>,
-    agent: Arc<KeptTools>,
-    folder: tempfile::TempDir,
-}
-
-fn surroundings(folder: &Path) -> Surroundings {
-    Surroundings {
-        variables: Arc::new(|_| None),
-        inherited: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
-        home: None,
-        cwd: folder.to_owned(),
-        launcher: None,
-        keep_secret: Arc::new(|_| {}),
-    }
-}
-
-impl Run {
-    /// `more` are members of the server's entry.
-    fn new(oddities: &str, more: Value) -> Self {
-        let mut entry = scripted::entry("serve", oddities);
-        for (name, value) in more.as_object().unwrap() {
-            match (name.as_str(), &mut entry["env"]) {
-                ("env", Value::Object(env)) => env.extend(value.as_object().unwrap().clone()),
-                _ => entry[name] = value.clone(),
-            }
-        }
-        let file = ConfigFile::of(&json!({"mcpServers": {"odd": entry}}), ConfigDialect::Common);
-        let source = ConfigSource { path: "f".into(), scope: ConfigScope::User, dialect: ConfigDialect::Common };
-        let (configured, troubles) = merge(&[(Arc::new(source), file)]);
-        assert_eq!(troubles, [""; 0]);
-        let folder = tempfile::tempdir().unwrap();
-        let context = ServerContext { around: surroundings(folder.path()), http: Http::new(Arc::new(SystemClock)) };
-        let cache = DefinitionCache::new(Some(folder.path().join("cache")));
-        let servers = Servers::new(configured, &context, (cache, Vec::new()));
-        Self { servers, agent: Arc::default(), folder }
-    }
-
-    async fn start(&self) {
-        self.servers.start(self.agent.clone());
-        self.servers.ready().await;
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.agent.tools.lock().unwrap().iter().map(|tool| tool.name().to_owned()).collect()
-    }
-
-    fn tool(&self, name: &str) -> Arc<dyn Tool> {
-        self.agent.tools.lock().unwrap().iter().find(|tool| tool.name() == name).unwrap().clone()
-    }
-
-    fn call(&self, tool: &str, arguments: Value) -> (offshoot_agent::tool::Running, UnboundedReceiver<ToolOutcome>) {
-        let context = ToolContext {
-            call_id: "c1".to_owned(),
-            cwd: self.folder.path().to_owned(),
-            home: None,
-            outputs: OutputFolder::new(self.folder.path().join("outputs"), "s"),
-            session_env: Vec::new(),
-            keys: KeyGuard::default(),
-            sandbox: None,
-            neutral: None,
-        };
-        let (partial, partials) = unbounded_channel();
-        (self.tool(tool).run(arguments, Arc::new(context), partial), partials)
-    }
-
-    async fn echo(&self, words: &str) -> (String, bool) {
-        let outcome = self.call("mcp__odd__echo", json!({"text": words})).0.await;
-        (text_of(&outcome), outcome.is_error)
-    }
-
-    fn told(&self) -> Vec<String> {
-        self.agent.told.lock().unwrap().clone()
-    }
-
-    fn state(&self) -> ServerState {
-        self.servers.all()[0].state()
-    }
-}
-
-fn text_of(outcome: &ToolOutcome) -> String {
-    let texts = outcome.content.iter().filter_map(|block| match block {
-        Block::Text { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn run(work: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);
-}
+use crate::run::{Run, context, run, text_of};
 
 #[test]
 fn both_eras_are_spoken() {
@@ -290,7 +165,7 @@ fn a_call_that_is_stopped_is_cancelled_at_the_server_which_lives_on() {
         let sent = |what: &str| std::fs::read_to_string(record.path()).unwrap().contains(what);
         let until = async |what: &str| {
             while !sent(what) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::task::yield_now().await;
             }
         };
         let (call, _partials) = run.call("mcp__odd__echo", json!({}));
@@ -330,7 +205,7 @@ fn a_storm_of_changes_is_few_lists() {
         run.start().await;
         let lists = || std::fs::read_to_string(record.path()).unwrap().matches("tools/list\"").count();
         while lists() < 3 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::task::yield_now().await;
         }
         assert!(lists() <= 4, "{}", lists());
         assert_eq!(*run.agent.sets.lock().unwrap(), 1, "the same tools are not set again");
@@ -369,12 +244,11 @@ fn the_next_run_declares_the_same_tools_at_once() {
         first.servers.close().await;
         let again = Run::new("", json!({}));
         std::fs::rename(first.folder.path().join("cache"), again.folder.path().join("cache")).unwrap();
-        let Run { servers, folder, .. } = again;
+        let Run { servers, folder, tokens, .. } = again;
         let configured = servers.all()[0].configured.clone();
-        let context = ServerContext { around: surroundings(folder.path()), http: Http::new(Arc::new(SystemClock)) };
         let cache = DefinitionCache::new(Some(folder.path().join("cache")));
-        let servers = Servers::new(vec![configured], &context, (cache, Vec::new()));
-        let again = Run { servers, agent: Arc::default(), folder };
+        let servers = Servers::new(vec![configured], &context(folder.path(), &tokens), (cache, Vec::new()));
+        let again = Run { servers, agent: Arc::default(), tokens, folder };
         again.servers.start(again.agent.clone());
         assert_eq!(again.names(), ["mcp__odd__echo", "mcp__odd__look"], "before the server has started");
         assert_eq!(again.echo("x").await, ("x".to_owned(), false));

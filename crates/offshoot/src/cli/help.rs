@@ -52,7 +52,7 @@ fn group_of(command: &str) -> CommandGroup {
     match command {
         "tail" | "bisect" => CommandGroup::Look,
         "append" => CommandGroup::Write,
-        "chat" | "api" | "permissions" | "auth" => CommandGroup::Agent,
+        "chat" | "api" | "permissions" | "auth" | "mcp" => CommandGroup::Agent,
         "install" | "remove" | "update" | "config" | "packages" => CommandGroup::Packages,
         _ => CommandGroup::Maintain,
     }

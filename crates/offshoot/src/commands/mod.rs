@@ -6,6 +6,7 @@ pub(crate) mod bisect;
 pub(crate) mod doctor;
 pub(crate) mod permissions;
 pub(crate) mod auth;
+pub(crate) mod mcp;
 pub(crate) mod packages;
 pub(crate) mod install;
 pub(crate) mod remove;

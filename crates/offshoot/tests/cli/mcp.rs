@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::agent::{Talk, until, until_ended};
 
+#[allow(clippy::exit, clippy::print_stdout, clippy::print_stderr, reason = "the test program is a server then")]
 #[path = "../../../offshoot-mcp/tests/it/scripted.rs"]
 mod scripted;
 
@@ -127,4 +128,108 @@ fn a_killed_program_leaves_no_server() {
     child.kill().unwrap();
     child.wait().unwrap();
     until_ended(&server);
+}
+
+#[test]
+fn servers_are_added_listed_and_removed() {
+    let talk = Talk::new([]);
+    let program = std::env::current_exe().unwrap();
+    let printed = talk.run(&[
+        "mcp",
+        "add",
+        "odd",
+        "--env",
+        "A=b",
+        "--",
+        program.to_str().unwrap(),
+        "--exact",
+        "mcp::serve",
+        "--nocapture",
+    ]);
+    assert_eq!(printed, "added odd: ~/.local/share/offshoot/mcp.json\n");
+    let file = talk.world.home().join(".local/share/offshoot/mcp.json");
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written["mcpServers"]["odd"]["env"], json!({"A": "b"}));
+    assert!(talk.run(&["mcp", "add", "odd", "--url", "http://h/"]).contains("there is a server odd already"));
+    assert!(talk.run(&["mcp", "add", "Ünï", "--url", "http://h/"]).contains("a name has only letters"));
+    talk.data("mcp.json", &json!({"other": 1, "mcpServers": {"odd": server(""), "off": {"command": "x", "enabled": false}, "gone": {"command": "/nonexistent/x"}}}));
+    let listed = talk.run(&["mcp", "--json"]);
+    let (json, rest) = listed.split_once('\n').unwrap();
+    assert!(rest.contains("not every server can be used") && rest.contains("[exit code 1]"), "{rest}");
+    let servers: Vec<Value> = serde_json::from_str(json).unwrap();
+    let states: Vec<(&str, &str)> =
+        servers.iter().map(|server| (server["name"].as_str().unwrap(), server["state"].as_str().unwrap())).collect();
+    assert_eq!(states, [("odd", "ready"), ("off", "off"), ("gone", "failed")]);
+    assert_eq!((&servers[0]["tools"], &servers[0]["protocol"]), (&json!(2), &json!("2025-06-18")));
+    assert!(talk.run(&["mcp", "remove", "nobody"]).contains("names no server nobody"));
+    for name in ["gone", "off"] {
+        talk.run(&["mcp", "remove", name]);
+    }
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written["other"], 1, "what else is in the file stays");
+    let listed = talk.run(&["mcp"]);
+    assert!(
+        listed.starts_with("odd  ready  2 tools  protocol 2025-06-18  (~/.local/share/offshoot/mcp.json)\n"),
+        "{listed}"
+    );
+}
+
+/// Whoever changes the entry after that changes what runs.
+#[test]
+fn a_server_of_a_project_runs_as_it_was_named_and_a_changed_entry_asks_again() {
+    let talk = Talk::new([Reply::text("One."), Reply::text("Two.")]);
+    let pid = talk.world.work().join("pid");
+    let mut entry = server("pid");
+    entry["env"]["PID_FILE"] = json!(pid);
+    talk.world.write(".mcp.json", servers(&entry).to_string());
+    let printed = talk.run(&["mcp", "enable", "odd"]);
+    assert!(printed.starts_with("odd may run: ") && printed.contains("--exact mcp::serve"), "{printed}");
+    assert!(printed.contains("it starts when this folder is trusted"), "{printed}");
+    talk.run(&["--trust", "-p", "go"]);
+    std::fs::remove_file(&pid).unwrap();
+    entry["args"].as_array_mut().unwrap().push(json!("--quiet"));
+    talk.world.write(".mcp.json", servers(&entry).to_string());
+    let printed = talk.run(&["--trust", "-p", "go"]);
+    assert!(printed.contains("the MCP server odd is not started"), "{printed}");
+    assert!(!pid.exists());
+    assert!(talk.run(&["mcp", "enable", "nobody"]).contains("no file names a server nobody"));
+}
+
+/// Of other programs only what the user imports starts, and nothing of theirs is written.
+#[test]
+fn servers_of_other_programs_start_when_they_are_imported() {
+    let talk = Talk::new([]);
+    let home = talk.world.home();
+    for (path, servers) in [
+        (".pi/agent/mcp.json", servers(&server(""))),
+        (
+            ".claude.json",
+            json!({"numStartups": 1, "mcpServers": {"claude-one": server("")}, "projects": {
+            (talk.world.work().to_str().unwrap()): {"mcpServers": {"claude-two": server("")}}}}),
+        ),
+    ] {
+        let path = home.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, servers.to_string()).unwrap();
+    }
+    assert_eq!(talk.run(&["mcp"]), "no servers; `offshoot mcp add NAME -- COMMAND` adds one\n");
+    talk.data("settings.json", &json!({"mcp": {"import": ["pi", "claude"]}}));
+    let before = talk.world.snapshot();
+    let listed: Vec<Value> = serde_json::from_str(talk.run(&["mcp", "--json"]).lines().next().unwrap()).unwrap();
+    let names: Vec<&str> = listed.iter().map(|server| server["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["odd", "claude-two", "claude-one"]);
+    assert!(listed.iter().all(|server| server["state"] == "ready"), "{listed:?}");
+    let changed: Vec<_> = talk
+        .world
+        .snapshot()
+        .into_iter()
+        .filter(|(path, stamp)| before.get(path) != Some(stamp))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(
+        changed
+            .iter()
+            .all(|path| !path.to_string_lossy().contains(".pi") && !path.to_string_lossy().contains(".claude")),
+        "{changed:?}"
+    );
 }

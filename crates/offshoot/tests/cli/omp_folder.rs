@@ -105,7 +105,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           not: settings that offshoot does not have: compaction.methodOrder
           not: settings about omp's own looks: statusLine
           not: the setting theme.light names the theme paper, which is not here
-          not: mcp.json: offshoot has no MCP servers
+          not: mcp.json: the setting mcp.import adds its MCP servers
         ");
 
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 30));

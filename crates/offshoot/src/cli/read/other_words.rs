@@ -194,7 +194,6 @@ mod tests {
             (&["rename", "latest", "parser"], "offshoot name latest parser"),
             (&["share", "page.html"], "offshoot export latest -o FILE"),
             (&["delete"], "offshoot trash SESSION"),
-            (&["mcp", "add"], "offshoot --help"),
         ] {
             let suggested = instead(words[0], &words[1..]);
             assert!(suggested.contains(&format!("`{line}`")), "{words:?}: {suggested}");

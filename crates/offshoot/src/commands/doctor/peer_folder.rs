@@ -97,7 +97,7 @@ fn of_omp(app: &App, found: PeerStanding) -> PeerStanding {
 
 /// Files of oh-my-pi's folder that do not count, and why.
 const OF_OMP_ALONE: [(&str, &str); 5] = [
-    ("mcp.json", ": offshoot has no MCP servers"),
+    ("mcp.json", ": the setting mcp.import adds its MCP servers"),
     ("agents", ": offshoot has no subagents of its own"),
     ("instructions", ": oh-my-pi does not send them either"),
     ("ssh.json", ": offshoot has no tool for other machines"),
@@ -116,7 +116,7 @@ fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
     does_not_count.extend(settings_left(&settings, folder.peer));
     for (name, why) in [
         ("trust.json", "the folders that pi trusts: offshoot asks about each"),
-        ("mcp.json", "MCP servers of pi's configuration, which offshoot does not start"),
+        ("mcp.json", "MCP servers of pi's configuration: the setting mcp.import adds them"),
     ] {
         does_not_count.extend(path.join(name).exists().then(|| why.to_owned()));
     }

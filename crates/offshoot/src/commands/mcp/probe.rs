@@ -1,0 +1,74 @@
+//! `offshoot mcp probe URL`: what a server says that no file names.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use offshoot_app::app::App;
+use offshoot_app::config::Environment;
+use offshoot_app::config::mcp_tokens::ServerTokens;
+use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::http::http;
+use offshoot_app::mcp::{ServerSecrets, context};
+use offshoot_mcp::config_file::{ConfigFile, ConfigScope, ConfigSource, merge};
+use offshoot_mcp::oauth::TokenStore;
+use offshoot_mcp::server::{Server, ServerContext, ServerState};
+use offshoot_mcp::server_config::ConfigDialect;
+use serde_json::{Value, json};
+
+use super::sign_in::signed_in;
+use super::{Args, in_runtime, selection};
+
+pub(super) fn run(app: &App, args: &Args) -> Result<()> {
+    let url = args.words.first().ok_or_else(|| CommandError::usage("no address is named"))?;
+    let arguments: Value = match &args.arguments {
+        None => json!({}),
+        Some(text) => {
+            serde_json::from_str(text).map_err(|error| CommandError::usage(format!("--arguments: {error}")))?
+        }
+    };
+    let file = ConfigFile::of(&json!({"mcpServers": {"probe": {"url": url}}}), ConfigDialect::Common);
+    let source =
+        ConfigSource { path: "the command line".into(), scope: ConfigScope::Named, dialect: ConfigDialect::Common };
+    let (mut servers, troubles) = merge(&[(Arc::new(source), file)]);
+    let Some(configured) = servers.pop() else { return Err(CommandError::usage(troubles.join("; "))) };
+    let (settings, _) = selection(app, args)?;
+    // Nothing is kept.
+    let app_of_run = App { environment: Environment { data: None, ..app.environment.clone() }, ..app.clone() };
+    let kept: Arc<dyn TokenStore> = Arc::new(ServerTokens::of(None, "probe", url));
+    let context = context(&app_of_run, &app.environment.cwd, http(app, &settings), &ServerSecrets::default());
+    let context = ServerContext { tokens: Arc::new(move |_, _| kept.clone()), ..context };
+    let server = Server::new(configured, context, None, tokio::sync::mpsc::unbounded_channel().0);
+    let probed = in_runtime(async {
+        let mut probed = probe(&server, args.call.as_deref(), arguments.clone()).await;
+        if args.sign_in && matches!(server.state(), ServerState::NeedsSignIn(_)) {
+            let tokens = signed_in(app, &server).await?;
+            if let Some(store) = server.token_store().await {
+                store.keep(Some(&tokens)).map_err(|why| CommandError::new(FailureKind::Failed, why))?;
+            }
+            server.reset();
+            probed = probe(&server, args.call.as_deref(), arguments).await;
+        }
+        server.close().await;
+        Ok::<_, CommandError>(probed)
+    })??;
+    let report =
+        probed.map_err(|why| CommandError::new(FailureKind::Failed, format!("the server cannot be used: {why}")))?;
+    let mut out = app.ui.raw();
+    writeln!(out, "{report}")?;
+    Ok(out.finish()?)
+}
+
+async fn probe(server: &Arc<Server>, call: Option<&str>, arguments: Value) -> std::result::Result<Value, String> {
+    server.list_tools().await.map_err(|error| error.to_string())?;
+    let ServerState::Ready(of) = server.state() else { return Err("it is not ready".to_owned()) };
+    let names: Vec<String> =
+        server.tools().iter().flat_map(|tools| tools.iter().map(|tool| tool.name.clone())).collect();
+    let mut report = json!({
+        "server": {"name": of.name, "version": of.version}, "protocol": of.protocol, "tools": names,
+    });
+    if let (Some(tool), Some(members)) = (call, report.as_object_mut()) {
+        let result = server.call_once(tool, arguments).await.map_err(|error| error.to_string())?;
+        members.insert("result".to_owned(), result);
+    }
+    Ok(report)
+}
