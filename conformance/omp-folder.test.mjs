@@ -14,12 +14,14 @@ const root = fs.realpathSync(temporaryFolder("omp-folder"));
 after(() => fs.rmSync(root, { recursive: true, force: true }));
 
 const requests = [];
-const events = (model) => [
+/** What the model answers, request by request: a text, or a file that it writes. */
+let says = [];
+const events = (model, { text, write }, tools) => [
   ["message_start", { message: { id: "m", type: "message", role: "assistant", model, content: [], usage: { input_tokens: 1, output_tokens: 1 } } }],
-  ["content_block_start", { index: 0, content_block: { type: "text", text: "" } }],
-  ["content_block_delta", { index: 0, delta: { type: "text_delta", text: "Done." } }],
+  ["content_block_start", { index: 0, content_block: write ? { type: "tool_use", id: "toolu_1", name: tools.find(({ name }) => /^_?write$/.test(name)).name, input: {} } : { type: "text", text: "" } }],
+  ["content_block_delta", { index: 0, delta: write ? { type: "input_json_delta", partial_json: JSON.stringify(write) } : { type: "text_delta", text } }],
   ["content_block_stop", { index: 0 }],
-  ["message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }],
+  ["message_delta", { delta: { stop_reason: write ? "tool_use" : "end_turn" }, usage: { output_tokens: 2 } }],
   ["message_stop", {}],
 ];
 const server = createServer((request, response) => {
@@ -29,7 +31,7 @@ const server = createServer((request, response) => {
     const body = JSON.parse(text);
     requests.push(body);
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(events(body.model).map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`).join(""));
+    response.end(events(body.model, says.shift() ?? { text: "Done." }, body.tools).map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`).join(""));
   });
 });
 await new Promise((done) => server.listen(0, "127.0.0.1", done));
@@ -96,4 +98,22 @@ test("those of a project come before them, and its list of extensions replaces t
   // A SYSTEM.md leaves no list of tools in oh-my-pi's prompt.
   assert.deepEqual({ ...ours, tools: [] }, theirs);
   assert.deepEqual([theirs.model, theirs.words.includes("SYSTEM-OF-PROJECT"), ours.tools], ["m1", true, ["found_tool", "here_tool"]]);
+});
+
+test("a rule that stops nothing follows, and oh-my-pi's own rules are there", async () => {
+  fs.rmSync(path.join(root, "work/.omp"), { recursive: true });
+  put({ "home/.omp/agent/rules/hush.md": "---\ncondition: hushed\ninterruptMode: never\n---\nHush." });
+  const seen = {};
+  for (const name of ["omp", "offshoot"]) {
+    says = [{ write: { path: "a.rs", content: "let x = Box::leak(y);" } }, { text: "The hushed word." }];
+    await sent(name);
+    const rules = requests.map(({ messages }) => [...JSON.stringify(messages).matchAll(/rule=\\"([\w-]+)\\"/g)].map(([, rule]) => rule));
+    const sessions = path.join(root, name === "omp" ? "home/.omp/agent/sessions" : "own/sessions");
+    const file = fs.readdirSync(sessions, { recursive: true }).map((at) => path.join(sessions, at)).filter((at) => at.endsWith(".jsonl")).sort((a, b) => fs.statSync(a).mtimeMs - fs.statSync(b).mtimeMs).at(-1);
+    const entries = fs.readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    const shape = entries.filter(({ type }) => /^(message|custom_message|ttsr_injection)$/.test(type)).map(({ type, message, customType, injectedRules }) => [type, message?.role ?? customType ?? injectedRules, message?.stopReason]);
+    seen[name] = { rules, shape: shape.filter(([, role]) => role !== "developer") };
+  }
+  assert.deepEqual(seen.offshoot, seen.omp);
+  assert.deepEqual(seen.omp.rules.at(-1), ["rs-box-leak", "hush"]);
 });

@@ -6,6 +6,7 @@ mod template;
 mod skill;
 mod stream_rule;
 mod rule;
+mod omp_rules;
 mod patterns;
 mod folder_walk;
 mod places;
@@ -23,10 +24,10 @@ pub use patterns::{chosen, is_pattern};
 pub use places::{
     PackageFiles, ResourceLists, ResourcePlaces, rule_files, skill_files, skill_files_of, template_files,
 };
-pub use rule::{Rule, RuleUse};
+pub use rule::{Rule, RuleSettings, RuleUse};
 pub use search::{AddedPaths, SharedResources};
 pub use skill::Skill;
-pub use stream_rule::{Interruption, RuleTrigger, StreamPart};
+pub use stream_rule::{Interruption, RuleTrigger, StreamPart, WRITING_TOOLS};
 pub use system_texts::{SystemTexts, TypedTexts};
 pub use template::PromptTemplate;
 use template::TemplateDialect;

@@ -312,6 +312,17 @@ pub struct Settings {
     /// Programs whose MCP servers are used, too.
     pub mcp_import: Vec<String>,
     pub sandbox: SandboxSettings,
+    pub rules: StreamRuleSettings,
+}
+
+/// The settings of rules with conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamRuleSettings {
+    pub watches: bool,
+    /// As written.
+    pub interrupt_mode: String,
+    pub disabled: Vec<String>,
+    pub has_built_in: bool,
 }
 
 /// The settings of the sandbox.
@@ -422,6 +433,12 @@ impl From<&Layers> for Settings {
             shell_prefix: layers.text("shellCommandPrefix"),
             shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
             mcp_import: layers.texts("mcp.import").unwrap_or_default(),
+            rules: StreamRuleSettings {
+                watches: layers.flag("ttsr.enabled"),
+                interrupt_mode: layers.text("ttsr.interruptMode").unwrap_or_default(),
+                disabled: layers.texts("ttsr.disabledRules").unwrap_or_default(),
+                has_built_in: layers.flag("ttsr.builtinRules"),
+            },
             sandbox: SandboxSettings {
                 mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
                 network: match layers.text("sandbox.network").as_deref() {

@@ -22,7 +22,7 @@ mod effective;
 pub use edit::{EditError, edit};
 pub use effective::{
     ALLOW, ASK, DENY, DoubleEscape, ImageProtocol, NotificationKind, Notifications, PeerUse, ProjectTrust,
-    SandboxSettings, Settings, WrittenPermissions, WrittenRule,
+    SandboxSettings, Settings, StreamRuleSettings, WrittenPermissions, WrittenRule,
 };
 pub use layer::{Layer, Layers, PeerLayer, SettingOrigin, UnreadableSettings};
 pub use of_pi::is_taken_from_pi;

@@ -60,6 +60,10 @@ pub(crate) const FROM_OMP: &[(&str, &str, Reading)] = &[
         "approval",
         Reading::Words(&[("yolo", None), ("write", Some("edits")), ("always-ask", Some("ask"))]),
     ),
+    ("ttsr.enabled", "ttsr.enabled", Reading::Same),
+    ("ttsr.interruptMode", "ttsr.interruptMode", Reading::Same),
+    ("ttsr.disabledRules", "ttsr.disabledRules", Reading::Same),
+    ("ttsr.builtinRules", "ttsr.builtinRules", Reading::Same),
     ("skills.enableSkillCommands", "enableSkillCommands", Reading::Same),
     ("skills.customDirectories", "skills", Reading::Same),
     ("skills.ignoredSkills", "skills", Reading::Without),
@@ -67,12 +71,13 @@ pub(crate) const FROM_OMP: &[(&str, &str, Reading)] = &[
     ("extensions", "extensions", Reading::Same),
 ];
 
-/// The kinds of `disabledExtensions`, the list here, and what is after a name in it.
+/// The kinds of `disabledExtensions`, the list here, and what is after a name in it. Names of rules are listed as they are.
 pub(crate) const DISABLED: &[(&str, &str, &str)] = &[
     ("skill", "skills", ""),
     ("prompt", "prompts", ".md"),
     ("slash-command", "prompts", ".md"),
     ("extension-module", "extensions", ""),
+    ("rule", "ttsr.disabledRules", ""),
 ];
 
 /// Groups and settings of oh-my-pi's own looks and greetings.

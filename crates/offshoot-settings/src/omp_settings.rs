@@ -74,7 +74,9 @@ impl OmpReader<'_> {
             None => self.without(value).map(|()| None),
         };
         match read {
-            Ok(Some((own, Value::Texts(texts)))) if matches!(own, "skills" | "prompts" | "extensions") => {
+            Ok(Some((own, Value::Texts(texts))))
+                if matches!(own, "skills" | "prompts" | "extensions" | "ttsr.disabledRules") =>
+            {
                 self.list(own, texts);
             }
             Ok(Some((own, value_read))) => self.found.layer.set(own, value_read, self.place(value)),
@@ -147,6 +149,7 @@ impl OmpReader<'_> {
             let id = item.as_str().unwrap_or_default().into_owned();
             let (kind, name) = id.split_once(':').unwrap_or(("", &id));
             match DISABLED.iter().find(|(known, ..)| *known == kind) {
+                Some((_, own @ "ttsr.disabledRules", _)) => self.list(own, vec![name.to_owned()]),
                 Some((_, own, end)) => self.list(own, vec![format!("!{name}{end}")]),
                 None => unknown.push(id),
             }
@@ -208,8 +211,8 @@ mod tests {
             "providers": {"cacheRetention": "auto", "streamIdleTimeoutSeconds": 90, "fetch": "jina"},
             "retry": {"maxDelayMs": 5, "modelFallback": true}, "tools": {"approvalMode": "write", "approval": {"bash": "deny"}},
             "skills": {"ignoredSkills": ["old*"], "customDirectories": ["~/s"]}, "autocompleteMaxVisible": 99,
-            "disabledExtensions": ["skill:a", "extension-module:b", "prompt:c", "mcp:d"], "extensions": ["~/e.ts"],
-            "shellPath": "/bin/evil", "statusLine": {"preset": "full"}, "compaction": {"methodOrder": []}}"#;
+            "disabledExtensions": ["skill:a", "extension-module:b", "prompt:c", "rule:r", "mcp:d"], "extensions": ["~/e.ts"],
+            "ttsr": {"interruptMode": "never", "disabledRules": ["s"], "repeatGap": 3}, "shellPath": "/bin/evil", "statusLine": {"preset": "full"}, "compaction": {"methodOrder": []}}"#;
         let (values, uses) = said(json, Scope::Global);
         insta::assert_snapshot!(values.join("\n"), @"
         approval=edits
@@ -226,6 +229,8 @@ mod tests {
         skills=!old*, ~/s, !a
         terminal.notifications=off
         theme=light/night
+        ttsr.disabledRules=r, s
+        ttsr.interruptMode=never
         ");
         insta::assert_snapshot!(uses, @r#"
         modelRoles.default Counts
@@ -250,6 +255,9 @@ mod tests {
         autocompleteMaxVisible DoesNotFit("should be a whole number from 3 to 20, and is 99")
         disabledExtensions DoesNotFit("has no effect for mcp:d")
         extensions Counts
+        ttsr.interruptMode Counts
+        ttsr.disabledRules Counts
+        ttsr.repeatGap IsMissing
         shellPath NamesProgram
         statusLine IsAboutPeer
         compaction.methodOrder IsMissing

@@ -161,6 +161,31 @@ pub const SETTINGS: &[Setting] = &[
         "the same for oh-my-pi's own folder, whose keys, models, prompts, commands, skills, rules and themes count after pi's",
     )
     .global_only(),
+    setting_row(
+        "ttsr.enabled",
+        Resources,
+        SettingKind::Flag,
+        Some("true"),
+        "hold the model's answers against the conditions of rules; without it a rule with a condition counts as one without",
+    )
+    .global_only(),
+    setting_row(
+        "ttsr.interruptMode",
+        Resources,
+        SettingKind::Choice(&["always", "prose-only", "tool-only", "never"]),
+        Some("\"always\""),
+        "what a rule with a condition stops that does not say it: texts and calls, texts only, calls only, or nothing",
+    )
+    .global_only(),
+    setting_row("ttsr.disabledRules", Resources, SettingKind::Texts, None, "names of rules that do not count").global_only(),
+    setting_row(
+        "ttsr.builtinRules",
+        Resources,
+        SettingKind::Flag,
+        Some("true"),
+        "whether the rules that oh-my-pi brings count where its folder counts",
+    )
+    .global_only(),
     setting_row("themes", Resources, SettingKind::Texts, None, "more files and folders of themes; files add up"),
     setting_row(
         "npmCommand",

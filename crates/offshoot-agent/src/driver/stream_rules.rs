@@ -1,4 +1,4 @@
-//! Rules that stop an answer as soon as what the model writes fits one: the answer's parts are held against them as they grow.
+//! Rules with conditions: an answer's parts are held against them as they grow. What fits stops the answer, or follows it.
 //! What fits is the rule's own matter, and what follows the turn's.
 
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::Driver;
 use crate::provider::Delta;
-use crate::resources::{Rule, RuleTrigger, RuleUse, StreamPart};
-use crate::turn::{RuleInjection, Ticket, TurnInput, WrittenPart};
+use crate::resources::{Rule, RuleTrigger, RuleUse, StreamPart, WRITING_TOOLS};
+use crate::turn::{RuleInjection, RuleNote, Ticket, TurnInput, WrittenPart};
 
 /// Of a longer text or thought the end is looked at.
 const LONGEST_TEXT: usize = 16 << 10;
@@ -61,7 +61,7 @@ impl Driver {
         self.setup.resources.rules.iter().any(|rule| matches!(rule.applies, RuleUse::Stream(_)))
     }
 
-    /// Stops the answer if the part that has grown fits a rule that this branch has not had.
+    /// Stops the answer if the part that has grown fits a rule that this branch has not had, or notes the rule for what follows.
     pub(super) fn watch(&mut self, ticket: Ticket, part: Option<(usize, bool)>) {
         let Some((index, is_whole)) = part.filter(|_| self.has_stream_rules()) else { return };
         let Some(written) = self.state.written(ticket, index) else { return };
@@ -81,9 +81,23 @@ impl Driver {
         }
         let at = self.setup.clock.now();
         let home = self.setup.tool_context.home.clone();
-        let injection = injection(&rules, (&cwd, home.as_deref()), at);
-        self.rule_watch.injected.extend(injection.rules.iter().cloned());
-        self.step(TurnInput::RuleFits { ticket, injection: Box::new(injection), at });
+        let places = (cwd.as_path(), home.as_deref());
+        let stops = rules.iter().any(|rule| stops(rule, &written));
+        let input = match &written {
+            _ if stops => {
+                TurnInput::RuleFits { ticket, injection: Box::new(injection(&rules, places, STOPPED, at)), at }
+            }
+            WrittenPart::Call { id, .. } => {
+                let note = RuleNote::Call { id: id.clone(), text: words(&rules, places, CALLED), rules: names(&rules) };
+                TurnInput::RuleNoted { ticket, note: Box::new(note) }
+            }
+            WrittenPart::Text(_) | WrittenPart::Thinking(_) => {
+                let note = RuleNote::After(injection(&rules, places, ANSWERED, at));
+                TurnInput::RuleNoted { ticket, note: Box::new(note) }
+            }
+        };
+        self.rule_watch.injected.extend(names(&rules));
+        self.step(input);
     }
 }
 
@@ -95,14 +109,16 @@ fn fitting<'a>(rules: &'a [Rule], written: &WrittenPart, injected: &[String], cw
     let fits = |trigger: &RuleTrigger| match written {
         WrittenPart::Text(text) => fits_text(trigger, StreamPart::Text, text),
         WrittenPart::Thinking(text) => fits_text(trigger, StreamPart::Thinking, text),
-        WrittenPart::Call { tool, arguments } => {
+        WrittenPart::Call { tool, arguments, .. } => {
             let value =
                 ENDINGS.iter().find_map(|ending| serde_json::from_str::<Value>(&format!("{arguments}{ending}")).ok());
             let (mut texts, mut paths) = (String::new(), Vec::new());
-            value.iter().for_each(|value| collect(value, "", &mut texts, &mut paths));
+            let is_written = WRITING_TOOLS.contains(&tool.as_str());
+            value.iter().for_each(|value| collect(value, ("", is_written), &mut texts, &mut paths));
             let paths: Vec<String> = paths.iter().flat_map(|path| spellings(path, cwd)).collect();
             let part = StreamPart::Call { tool, paths: &paths };
-            trigger.interruption.stops(part) && (trigger.fits(part, &texts) || trigger.fits(part, arguments))
+            // Of a file that is written what is new in it counts, not what goes.
+            trigger.fits(part, &texts) || (!WRITING_TOOLS.contains(&tool.as_str()) && trigger.fits(part, arguments))
         }
     };
     triggers.filter(|(_, trigger)| fits(trigger)).map(|(rule, _)| rule).collect()
@@ -110,22 +126,27 @@ fn fitting<'a>(rules: &'a [Rule], written: &WrittenPart, injected: &[String], cw
 
 fn fits_text(trigger: &RuleTrigger, part: StreamPart<'_>, text: &str) -> bool {
     let begin = text.ceil_char_boundary(text.len().saturating_sub(LONGEST_TEXT));
-    trigger.interruption.stops(part) && trigger.fits(part, &text[begin..])
+    trigger.fits(part, &text[begin..])
 }
 
-/// The texts among arguments, and those that name a path.
-fn collect(value: &Value, name: &str, texts: &mut String, paths: &mut Vec<String>) {
+/// The texts among arguments, and those that name a path. Of a file that is written only its new texts are among them.
+fn collect(value: &Value, (name, is_written): (&str, bool), texts: &mut String, paths: &mut Vec<String>) {
     let lower = name.to_lowercase();
     match value {
         Value::String(text) => {
-            if lower.ends_with("path") || lower.ends_with("paths") {
+            let is_path = lower.ends_with("path") || lower.ends_with("paths");
+            if is_path {
                 paths.push(text.clone());
             }
-            texts.push_str(text);
-            texts.push('\n');
+            if !(is_written && (is_path || lower.starts_with("old"))) {
+                texts.push_str(text);
+                texts.push('\n');
+            }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, name, texts, paths)),
-        Value::Object(members) => members.iter().for_each(|(name, value)| collect(value, name, texts, paths)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, (name, is_written), texts, paths)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| collect(value, (name, is_written), texts, paths));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -137,25 +158,52 @@ fn spellings(path: &str, cwd: &Path) -> Vec<String> {
     [Some(path.to_owned()), Some(whole.display().to_string()), relative].into_iter().flatten().collect()
 }
 
-/// What the model gets, and what the branch records.
-fn injection(rules: &[&Rule], (cwd, home): (&Path, Option<&Path>), at: i64) -> RuleInjection {
-    let names: Vec<String> = rules.iter().map(|rule| rule.about.name.clone()).collect();
-    let mut words = String::new();
-    for rule in rules {
+/// What the model is told of a rule: the element around it, and its first words.
+type RuleFrame = (&'static str, &'static str);
+
+const STOPPED: RuleFrame =
+    ("system-interrupt", "Your answer was stopped: it breaks a rule of the user. Answer again and obey the rule:");
+const CALLED: RuleFrame =
+    ("system-reminder", "This call fits a rule of the user and ran all the same. Obey the rule in what follows:");
+const ANSWERED: RuleFrame = (
+    "system-reminder",
+    "Your answer fits a rule of the user. Obey the rule, and correct what you wrote if it breaks it:",
+);
+
+/// Whether a rule that fits a part stops the answer there.
+fn stops(rule: &Rule, written: &WrittenPart) -> bool {
+    let part = match written {
+        WrittenPart::Text(_) => StreamPart::Text,
+        WrittenPart::Thinking(_) => StreamPart::Thinking,
+        WrittenPart::Call { tool, .. } => StreamPart::Call { tool, paths: &[] },
+    };
+    matches!(&rule.applies, RuleUse::Stream(trigger) if trigger.interruption.stops(part))
+}
+
+fn names(rules: &[&Rule]) -> Vec<String> {
+    rules.iter().map(|rule| rule.about.name.clone()).collect()
+}
+
+/// The rules in words.
+fn words(rules: &[&Rule], (cwd, home): (&Path, Option<&Path>), (element, first): RuleFrame) -> String {
+    let of_rule = |rule: &&Rule| {
         let file = &rule.about.file;
         let within = |root: &Path, before: &str| Some(format!("{before}{}", file.strip_prefix(root).ok()?.display()));
         let path = within(cwd, "").or_else(|| within(home?, "~/")).unwrap_or_else(|| file.display().to_string());
-        let gap = if words.is_empty() { "" } else { "\n\n" };
-        let name = &rule.about.name;
-        words.push_str(&format!(
-            "{gap}<system-interrupt reason=\"rule_violation\" rule=\"{name}\" path=\"{path}\">\nYour answer was stopped: it breaks a \
-             rule of the user. Answer again and obey the rule:\n\n{}\n</system-interrupt>",
-            rule.text
-        ));
-    }
+        let (name, text) = (&rule.about.name, &rule.text);
+        format!(
+            "<{element} reason=\"rule_violation\" rule=\"{name}\" path=\"{path}\">\n{first}\n\n{text}\n</{element}>"
+        )
+    };
+    rules.iter().map(of_rule).collect::<Vec<_>>().join("\n\n")
+}
+
+/// What the model gets, and what the branch records.
+fn injection(rules: &[&Rule], places: (&Path, Option<&Path>), frame: RuleFrame, at: i64) -> RuleInjection {
+    let names = names(rules);
     let message = CustomMessage {
         custom_type: KIND.to_owned(),
-        content: Content::Text(words),
+        content: Content::Text(words(rules, places, frame)),
         display: false,
         details: Some(json!({ "rules": names })),
         timestamp: at,

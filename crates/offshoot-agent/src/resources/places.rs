@@ -7,7 +7,8 @@ use std::sync::Arc;
 use offshoot_protocol::{Peer, PeerFolder, project_folders};
 
 use super::folder_walk::walk;
-use super::rule::Rule;
+use super::omp_rules::omp_rules;
+use super::rule::{Rule, RuleSettings};
 use super::{
     BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, TemplateDialect, chosen,
     first_of_each, is_pattern,
@@ -34,6 +35,8 @@ pub struct ResourcePlaces {
     pub peers: Vec<PeerFolder>,
     /// The lists of the peers' own settings.
     pub peer_lists: Vec<(Peer, ResourceLists)>,
+    /// What the settings say of rules.
+    pub rules: RuleSettings,
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// Templates are looked for outside the command line.
@@ -232,18 +235,27 @@ impl ResourcePlaces {
         places
     }
 
-    /// Those of every folder of settings but pi's, which has none.
+    /// Those of every folder of settings but pi's, which has none, and last those that oh-my-pi brings.
     fn all_rules(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<Rule> {
         let mut rules = Vec::new();
         for ListedPlaces { bases, scope, .. } in self.lists(|lists| &lists.templates) {
             for base in bases.iter().filter(|base| base.peer != Some(Peer::Pi)) {
                 for file in rule_files(&base.path) {
-                    match Rule::load(&file, scope, troubles) {
+                    match Rule::load(&file, scope, &self.rules, troubles) {
                         Ok(rule) => rules.extend(rule),
                         Err(trouble) => troubles.push(trouble),
                     }
                 }
             }
+        }
+        let is_of_omp = self.peers.iter().any(|of| of.peer == Peer::Omp);
+        if is_of_omp && self.rules.has_built_in && self.rules.watches {
+            let counts = |rule: &Rule| {
+                let name = &rule.about.name;
+                !self.rules.disabled.contains(name) && rules.iter().all(|known: &Rule| known.about.name != *name)
+            };
+            let built_in: Vec<Rule> = omp_rules().into_iter().filter(counts).collect();
+            rules.extend(built_in);
         }
         rules
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::front_matter::parse_lines;
-use super::stream_rule::{RuleTrigger, split_tokens};
+use super::stream_rule::{Interruption, RuleTrigger, split_tokens};
 use super::{Resource, ResourceScope, ResourceTrouble, read};
 
 /// The file of a folder that always counts.
@@ -21,6 +21,25 @@ pub struct Rule {
     pub globs: Vec<String>,
     pub text: String,
     pub applies: RuleUse,
+}
+
+/// What the settings say of rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleSettings {
+    /// Whether answers are held against the conditions of rules.
+    pub watches: bool,
+    /// What a rule interrupts that does not say it.
+    pub interruption: Interruption,
+    /// The names of rules that do not count.
+    pub disabled: Vec<String>,
+    /// Whether the rules that oh-my-pi brings count where its folder does.
+    pub has_built_in: bool,
+}
+
+impl Default for RuleSettings {
+    fn default() -> Self {
+        Self { watches: true, interruption: Interruption::default(), disabled: Vec::new(), has_built_in: true }
+    }
 }
 
 /// When the model has a rule.
@@ -48,6 +67,7 @@ impl Rule {
     pub(super) fn load(
         file: &Path,
         scope: ResourceScope,
+        settings: &RuleSettings,
         troubles: &mut Vec<ResourceTrouble>,
     ) -> Result<Option<Self>, ResourceTrouble> {
         let parsed = parse_lines(&read(file)?);
@@ -58,7 +78,8 @@ impl Rule {
         }
         let is_sticky = file.file_name().is_some_and(|name| name == ALWAYS);
         let mut odd = |why: String| troubles.push(ResourceTrouble::Odd { file: file.to_path_buf(), why });
-        let trigger = if is_sticky { None } else { RuleTrigger::of(&parsed, &mut odd) };
+        let watches = settings.watches && !is_sticky;
+        let trigger = watches.then(|| RuleTrigger::of(&parsed, settings.interruption, &mut odd)).flatten();
         let description = parsed.text("description").unwrap_or_default().to_owned();
         let applies = match trigger {
             Some(trigger) => RuleUse::Stream(Box::new(trigger)),
@@ -68,6 +89,9 @@ impl Rule {
         };
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = if is_sticky && scope == ResourceScope::Project { format!("{name}@project") } else { name };
+        if settings.disabled.contains(&name) {
+            return Ok(None);
+        }
         let about = Resource { name, description, file: file.to_path_buf(), scope, package: None };
         Ok(Some(Self { about, globs: parsed.texts("globs"), text: parsed.body.trim().to_owned(), applies }))
     }

@@ -10,8 +10,8 @@ use super::front_matter::FrontMatter;
 
 /// A pattern that tries more is taken for one that does not fit.
 const MOST_STEPS: usize = 200_000;
-/// Tools whose paths a pattern of files is about.
-const WRITING_TOOLS: [&str; 2] = ["edit", "write"];
+/// Tools that write files.
+pub const WRITING_TOOLS: [&str; 2] = ["edit", "write"];
 
 /// Which part of an answer is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,9 @@ impl Interruption {
         }
     }
 
-    fn parse(name: &str) -> Option<Self> {
+    /// By oh-my-pi's word.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
         match name {
             "always" => Some(Self::Always),
             "prose-only" => Some(Self::ProseOnly),
@@ -91,8 +93,9 @@ impl fmt::Debug for RuleTrigger {
 }
 
 impl RuleTrigger {
-    /// Of a rule's fields; `None` if no pattern is among them that can be used.
-    pub(super) fn of(fields: &FrontMatter, odd: &mut dyn FnMut(String)) -> Option<Self> {
+    /// Of a rule's fields; `None` if no pattern is among them that can be used. `usual` is for a rule that does not say what it
+    /// interrupts.
+    pub(super) fn of(fields: &FrontMatter, usual: Interruption, odd: &mut dyn FnMut(String)) -> Option<Self> {
         let named = ["condition", "ttsr_trigger", "ttsrTrigger"].map(|name| fields.texts(name));
         let patterns = named.into_iter().find(|texts| !texts.is_empty()).unwrap_or_default();
         if !fields.texts("astCondition").is_empty() {
@@ -107,7 +110,7 @@ impl RuleTrigger {
             return None;
         }
         let globs = fields.texts("globs").iter().filter_map(|glob| matcher(glob, odd)).collect();
-        let interruption = fields.text("interruptMode").and_then(Interruption::parse).unwrap_or_default();
+        let interruption = fields.text("interruptMode").and_then(Interruption::parse).unwrap_or(usual);
         let everywhere = scope.is_empty();
         let mut trigger = Self {
             conditions,
@@ -257,7 +260,10 @@ mod tests {
 
     fn trigger(fields: &str) -> (Option<RuleTrigger>, Vec<String>) {
         let mut odd = Vec::new();
-        let trigger = RuleTrigger::of(&parse_lines(&format!("---\n{fields}\n---\nx")), &mut |why| odd.push(why));
+        let trigger =
+            RuleTrigger::of(&parse_lines(&format!("---\n{fields}\n---\nx")), Interruption::Always, &mut |why| {
+                odd.push(why)
+            });
         (trigger, odd)
     }
 

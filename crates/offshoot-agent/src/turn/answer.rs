@@ -6,7 +6,7 @@ use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason};
 use offshoot_protocol::{Event, NoticeCode, Update};
 use offshoot_session::clock::Millis;
 
-use super::effect::{Effect, Record, RuleInjection};
+use super::effect::{Effect, Record, RuleInjection, RuleNote};
 use super::ending::close_turn;
 use super::state::{AfterTurn, Partial, Phase, Recording, TurnState};
 use super::transition::cancel;
@@ -77,11 +77,12 @@ fn record(
     let then = vec![Event::MessageEnd { message: whole.clone() }];
     let records = vec![Record::Message(whole)];
     out.push(Effect::Append { run: state.run, records, then, ticket: Some(state.ticket) });
-    state.phase = Phase::Recording(Recording { message, failure, aborted: None, ruled: None });
+    state.phase =
+        Phase::Recording(Recording { message, failure, aborted: None, ruled: None, notes: partial.notes.clone() });
 }
 
 pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<Effect>) {
-    let Recording { message, failure, aborted, ruled } = answer;
+    let Recording { message, failure, aborted, ruled, notes } = answer;
     state.messages.push(Message::Assistant(message.clone()));
     if message.stop_reason == StopReason::Error {
         return failed(state, message, failure, aborted.is_some(), out);
@@ -95,11 +96,13 @@ pub(super) fn recorded(state: &mut TurnState, answer: Recording, out: &mut Vec<E
         return close_turn(state, (message, Vec::new()), after, out);
     }
     state.squeezed = false;
+    let (of_calls, after): (Vec<_>, Vec<_>) = notes.into_iter().partition(|note| matches!(note, RuleNote::Call { .. }));
+    state.rules.extend(after.into_iter().filter_map(RuleNote::after));
     let calls = work::calls(&message);
     match aborted {
         Some(at) if !calls.is_empty() => work::all_stopped(state, message, at, out),
         Some(_) => close_turn(state, (message, Vec::new()), AfterTurn::Aborted, out),
-        None if !calls.is_empty() => work::begin(state, message, calls, out),
+        None if !calls.is_empty() => work::begin(state, (message, of_calls), calls, out),
         None => answered(state, message, failure.is_some_and(|failure| failure.is_overflow), out),
     }
 }

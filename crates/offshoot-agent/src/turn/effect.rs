@@ -44,6 +44,25 @@ pub struct RuleInjection {
     pub rules: Vec<String>,
 }
 
+/// Rules that an answer fits and that do not stop it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuleNote {
+    /// They stand before the result of a call.
+    #[expect(missing_docs, reason = "the names say what they are")]
+    Call { id: String, text: String, rules: Vec<String> },
+    /// They follow when the agent would stop.
+    After(RuleInjection),
+}
+
+impl RuleNote {
+    pub(super) fn after(self) -> Option<RuleInjection> {
+        match self {
+            Self::After(injection) => Some(injection),
+            Self::Call { .. } => None,
+        }
+    }
+}
+
 impl Record {
     /// Whether it asks the model for something: a prompt of the user, or a message of an extension.
     pub fn is_said(&self) -> bool {
@@ -151,6 +170,8 @@ pub enum TurnInput {
     Delta { ticket: Ticket, delta: Delta },
     /// What the model writes fits rules.
     RuleFits { ticket: Ticket, injection: Box<RuleInjection>, at: Millis },
+    /// What the model writes fits rules that stop nothing.
+    RuleNoted { ticket: Ticket, note: Box<RuleNote> },
     /// The append with this ticket is in the file.
     Recorded { ticket: Ticket },
     /// The turn's end was recorded; `continues` if extensions ask for another turn.

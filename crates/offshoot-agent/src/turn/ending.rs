@@ -34,12 +34,16 @@ pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool
             end_run(state, false, out);
             settle(state, Settled::Aborted, out);
         }
-        AfterTurn::Ruled(injection) => answer_again(state, injection, out),
+        AfterTurn::Ruled(injection) => answer_again(state, vec![injection], out),
         AfterTurn::Worked { ends_run: true } if !continues => {
             end_run(state, false, out);
             settle(state, Settled::Done, out);
         }
         AfterTurn::Worked { .. } => drop(next_turn(state, true, out)),
+        AfterTurn::Answered { .. } if !state.rules.is_empty() => {
+            let rules = std::mem::take(&mut state.rules);
+            answer_again(state, rules, out);
+        }
         AfterTurn::Answered { .. } if next_turn(state, continues, out) => {}
         answered @ AfterTurn::Answered { .. } => after_answer(state, &answered, out),
         AfterTurn::Failed { said, failure, is_aborted, at } => {
@@ -48,12 +52,15 @@ pub(super) fn after_turn(state: &mut TurnState, next: AfterTurn, continues: bool
     }
 }
 
-/// Asks again with the rules that have stopped the answer.
-fn answer_again(state: &mut TurnState, RuleInjection { message, rules }: RuleInjection, out: &mut Vec<Effect>) {
+/// Asks again with the rules that the answer fits.
+fn answer_again(state: &mut TurnState, injections: Vec<RuleInjection>, out: &mut Vec<Effect>) {
     out.push(Effect::Emit(Event::TurnStart));
-    state.messages.push(message.clone());
-    let then = started_and_ended(&message).into();
-    let records = vec![Record::Message(message), Record::Rules(rules)];
+    let then = injections.iter().flat_map(|injection| started_and_ended(&injection.message)).collect();
+    let mut records = Vec::new();
+    for RuleInjection { message, rules } in injections {
+        state.messages.push(message.clone());
+        records.extend([Record::Message(message), Record::Rules(rules)]);
+    }
     out.push(Effect::Append { run: state.run, records, then, ticket: None });
     request(state, out);
 }

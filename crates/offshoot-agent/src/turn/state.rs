@@ -8,7 +8,7 @@ use offshoot_protocol::{AgentError, QueueMode, Retry, Settled, Window};
 use offshoot_session::clock::{Millis, Zone};
 use serde_json::Value;
 
-use super::effect::{Call, Job, JobResult, Record, RuleInjection, RunNumber, Ticket};
+use super::effect::{Call, Job, JobResult, Record, RuleInjection, RuleNote, RunNumber, Ticket};
 use super::room::Room;
 use crate::call_arguments;
 use crate::provider::{Delta, Failure};
@@ -102,6 +102,8 @@ pub struct TurnState {
     /// Whether the start of the turn is emitted with its request: an earlier compaction is not part of the turn.
     pub(super) is_turn_due: bool,
     pub(super) messages: Vec<Message>,
+    /// Rules that follow when the agent would stop.
+    pub(super) rules: Vec<RuleInjection>,
     /// The result of the user's job, until everything has settled.
     pub(super) job_end: Option<Result<JobResult, AgentError>>,
 }
@@ -138,6 +140,8 @@ pub(super) struct Recording {
     pub(super) aborted: Option<Millis>,
     /// It was stopped by rules, which follow.
     pub(super) ruled: Option<RuleInjection>,
+    /// Rules that it fits.
+    pub(super) notes: Vec<RuleNote>,
 }
 
 impl Recording {
@@ -219,6 +223,8 @@ pub(super) struct Work {
     pub(super) slots: Vec<Slot>,
     /// How many results are already appended.
     pub(super) appended: usize,
+    /// Rules that stand before results.
+    pub(super) notes: Vec<RuleNote>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -322,9 +328,13 @@ impl TurnState {
             Block::Text { text, .. } => WrittenPart::Text(text.clone()),
             Block::Thinking { thinking, .. } => WrittenPart::Thinking(thinking.clone()),
             Block::Image { .. } => return None,
-            Block::ToolCall { name, arguments, .. } => {
+            Block::ToolCall { id, name, arguments, .. } => {
                 let text = partial.arguments.get(&index).cloned();
-                WrittenPart::Call { tool: name.clone(), arguments: text.unwrap_or_else(|| arguments.to_string()) }
+                WrittenPart::Call {
+                    id: id.clone(),
+                    tool: name.clone(),
+                    arguments: text.unwrap_or_else(|| arguments.to_string()),
+                }
             }
         })
     }
@@ -390,6 +400,7 @@ pub(crate) enum WrittenPart {
     Thinking(String),
     /// The arguments as the model writes them.
     Call {
+        id: String,
         tool: String,
         arguments: String,
     },
@@ -402,11 +413,13 @@ pub(super) struct Partial {
     pub(super) is_started: bool,
     /// The arguments' text of each call.
     arguments: BTreeMap<usize, String>,
+    /// Rules that it fits.
+    pub(super) notes: Vec<RuleNote>,
 }
 
 impl Partial {
     pub(super) fn new(blank: AssistantMessage) -> Self {
-        Self { message: blank, is_started: false, arguments: BTreeMap::new() }
+        Self { message: blank, is_started: false, arguments: BTreeMap::new(), notes: Vec::new() }
     }
 
     /// Applies a delta. Deltas without a matching block are ignored: the complete message follows at the end.

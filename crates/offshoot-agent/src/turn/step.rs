@@ -77,6 +77,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         | TurnInput::BuildFailed { ticket, .. }
         | TurnInput::Delta { ticket, .. }
         | TurnInput::RuleFits { ticket, .. }
+        | TurnInput::RuleNoted { ticket, .. }
         | TurnInput::StreamBroke { ticket, .. }
         | TurnInput::Recorded { ticket }
         | TurnInput::Partial { ticket, .. }
@@ -124,6 +125,10 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
         (Phase::Streaming(partial), TurnInput::RuleFits { injection, at, .. }) => {
             answer::ruled(state, &partial, *injection, at, out);
         }
+        (Phase::Streaming(mut partial), TurnInput::RuleNoted { note, .. }) => {
+            partial.notes.push(*note);
+            state.phase = Phase::Streaming(partial);
+        }
         (Phase::Recording(answer), TurnInput::Recorded { .. }) => answer::recorded(state, answer, out),
         (Phase::Working(work), TurnInput::Partial { call, outcome, .. }) => {
             work::shown(state, work, call, outcome, out);
@@ -161,6 +166,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             | TurnInput::BuildFailed { .. }
             | TurnInput::Delta { .. }
             | TurnInput::RuleFits { .. }
+            | TurnInput::RuleNoted { .. }
             | TurnInput::StreamBroke { .. }
             | TurnInput::Recorded { .. }
             | TurnInput::WriteFailed { .. }

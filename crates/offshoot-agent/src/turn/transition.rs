@@ -16,6 +16,7 @@ pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec
     state.run += 1;
     (state.attempt, state.waited_ms) = (0, 0);
     state.messages.clear();
+    state.rules.clear();
     flush_waiting(state, out);
     out.push(Effect::Emit(Event::AgentStart));
     out.push(Effect::Emit(Event::TurnStart));

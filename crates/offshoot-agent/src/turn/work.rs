@@ -6,7 +6,7 @@ use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use offshoot_session::clock::Millis;
 
-use super::effect::{Call, Effect, Record};
+use super::effect::{Call, Effect, Record, RuleNote};
 use super::ending::close_turn;
 use super::state::{AfterTurn, EndsRun, Phase, Slot, Status, TurnState, Work};
 use super::transition::{cancel, started_and_ended};
@@ -47,11 +47,16 @@ fn result(call: &Call, outcome: ToolOutcome, timestamp: Millis) -> Arc<ToolResul
     })
 }
 
-pub(super) fn begin(state: &mut TurnState, answer: Arc<AssistantMessage>, calls: Vec<Call>, out: &mut Vec<Effect>) {
+pub(super) fn begin(
+    state: &mut TurnState,
+    (answer, notes): (Arc<AssistantMessage>, Vec<RuleNote>),
+    calls: Vec<Call>,
+    out: &mut Vec<Effect>,
+) {
     let is_cut_off = answer.stop_reason == StopReason::Length;
     let at = answer.timestamp;
     let slots = calls.into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
-    let mut work = Work { answer, slots, appended: 0 };
+    let mut work = Work { answer, slots, appended: 0, notes };
     let errors = argument_errors(&work.answer);
     for (index, error) in errors.into_iter().enumerate() {
         let why = match (error, is_cut_off) {
@@ -106,7 +111,7 @@ pub(super) fn stopped(state: &mut TurnState, work: Work, at: Millis, out: &mut V
 /// Gives every call of an answer a result that says that the user stopped it.
 pub(super) fn all_stopped(state: &mut TurnState, answer: Arc<AssistantMessage>, at: Millis, out: &mut Vec<Effect>) {
     let slots = calls(&answer).into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
-    stop_rest(state, Work { answer, slots, appended: 0 }, at, out);
+    stop_rest(state, Work { answer, slots, appended: 0, notes: Vec::new() }, at, out);
 }
 
 /// Gives calls that have not ended a result that says that the user stopped them.
@@ -163,8 +168,11 @@ impl Work {
         }
     }
 
-    fn finish(&mut self, index: usize, outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
+    fn finish(&mut self, index: usize, mut outcome: ToolOutcome, at: Millis, out: &mut Vec<Effect>) {
         let Some(slot) = self.slots.get_mut(index) else { return };
+        for (text, _) in notes_of(&self.notes, &slot.call.id).collect::<Vec<_>>().into_iter().rev() {
+            outcome.content.insert(0, Block::text(text));
+        }
         let ends_run = if outcome.ends_run { EndsRun::Yes } else { EndsRun::No };
         let message = result(&slot.call, outcome, at);
         out.push(Effect::Emit(end_event(&message)));
@@ -188,9 +196,18 @@ fn append_ended(state: &mut TurnState, work: &mut Work, out: &mut Vec<Effect>) {
         work.appended += 1;
         state.messages.push(message.clone());
         let then = started_and_ended(&message).into();
-        let records = vec![Record::Message(message)];
+        let rules = notes_of(&work.notes, &result.tool_call_id).map(|(_, rules)| Record::Rules(rules.to_vec()));
+        let records = rules.chain([Record::Message(message)]).collect();
         out.push(Effect::Append { run: state.run, records, then, ticket: None });
     }
+}
+
+/// The words and the names of the rules that stand before the result of a call.
+fn notes_of<'a>(notes: &'a [RuleNote], call: &str) -> impl Iterator<Item = (&'a str, &'a [String])> {
+    notes.iter().filter_map(move |note| match note {
+        RuleNote::Call { id, text, rules } if id == call => Some((text.as_str(), rules.as_slice())),
+        RuleNote::Call { .. } | RuleNote::After(_) => None,
+    })
 }
 
 fn into_result(slot: Slot) -> Option<Arc<ToolResultMessage>> {

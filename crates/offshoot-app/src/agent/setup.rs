@@ -10,7 +10,9 @@ use offshoot_agent::file_entries::FileRecording;
 use offshoot_agent::model::{Keys, Models};
 use offshoot_agent::prompt_weight::PromptWeight;
 use offshoot_agent::provider::{Http, ToolSpec};
-use offshoot_agent::resources::{ResourceLists, ResourcePlaces, SharedResources, SystemTexts, TypedTexts, of_project};
+use offshoot_agent::resources::{
+    Interruption, ResourceLists, ResourcePlaces, RuleSettings, SharedResources, SystemTexts, TypedTexts, of_project,
+};
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
@@ -24,7 +26,7 @@ use offshoot_session::clock::{Zone, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
-use offshoot_settings::{Layer, Layers, Scope, Settings};
+use offshoot_settings::{Layer, Layers, Scope, Settings, StreamRuleSettings};
 use offshoot_workspace::recover_files;
 
 use super::approval::{Project, permissions, start_mode};
@@ -284,6 +286,12 @@ fn usable_settings<T>(app: &App, layers: &Layers, choose: impl Fn(&Settings) -> 
     Err(refused)
 }
 
+fn rule_settings(written: StreamRuleSettings) -> RuleSettings {
+    let StreamRuleSettings { watches, interrupt_mode, disabled, has_built_in } = written;
+    let interruption = Interruption::parse(&interrupt_mode).unwrap_or_default();
+    RuleSettings { watches, interruption, disabled, has_built_in }
+}
+
 /// Begins to look for skills and prompt templates, and reads the texts of the system prompt. What is odd about these, and what
 /// an untrusted project has, is reported.
 fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bool) -> (SharedResources, SystemTexts) {
@@ -300,6 +308,7 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         home: app.environment.home.clone(),
         finds_templates: !args.no_prompt_templates,
         finds_skills: !args.no_skills,
+        rules: rule_settings(Settings::from(layers).rules),
         project_lists: lists(Scope::Project),
         user_lists: lists(Scope::Global),
         peers: peer_folders(&app.environment),

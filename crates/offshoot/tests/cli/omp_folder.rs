@@ -272,3 +272,44 @@ fn a_rule_stops_the_answer_that_runs_into_it() {
     assert_eq!(talk.server.seen().len(), 3);
     talk.no_problems();
 }
+
+/// A rule that stops nothing is before the result of the call that fits it, or follows the answer.
+#[test]
+fn a_rule_that_stops_nothing_follows() {
+    let write = |name: &str, words: &str| Reply::call("write", name, json!({"path": name, "content": words}));
+    let replies = [
+        write("a.rs", "let x = Box::leak(y);"),
+        Reply::text("The hushed word."),
+        Reply::text("Better."),
+        write("b.rs", "Box::leak(z)"),
+        Reply::text("End."),
+    ];
+    let (talk, omp) = with_omp(replies);
+    talk.data("settings.json", &json!({"ompFolder": "on"}));
+    put(&omp.join("config.yml"), "ttsr: {interruptMode: never, disabledRules: [off]}\n");
+    put(&omp.join("rules/hush.md"), "---\ncondition: hushed\n---\nHush.");
+    put(&omp.join("rules/off.md"), "---\ncondition: word\n---\nOff.");
+    let said = talk.run(&["--trust", "--approval", "auto", "-p", "go"]);
+    assert!(said.contains("Better."), "{said}");
+    let [_, after_call, after_text] = &talk.server.seen()[..] else { panic!("{said}") };
+    let reminder = r#"<system-reminder reason=\"rule_violation\" rule=\"rs-box-leak\" path=\"oh-my-pi/rs-box-leak\">"#;
+    assert!(after_call.body.contains(reminder), "{}", after_call.body);
+    for part in ["The hushed word.", r#"rule=\"hush\""#, "Hush."] {
+        assert!(after_text.body.contains(part) && !after_call.body.contains(part), "{part}: {}", after_text.body);
+    }
+    assert!(!after_text.body.contains("Off."), "{}", after_text.body);
+    let text = fs::read_to_string(talk.files().pop().unwrap()).unwrap();
+    let order = [
+        r#""injectedRules":["rs-box-leak"]"#,
+        r#""role":"toolResult""#,
+        "The hushed word.",
+        r#""injectedRules":["hush"]"#,
+        "Better.",
+    ];
+    let at: Vec<usize> = order.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"))).collect();
+    assert!(at.is_sorted() && !text.contains("aborted"), "{text}");
+    talk.run(&["--trust", "--approval", "auto", "-c", "-p", "again"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    assert_eq!(request.matches("<system-reminder").count(), 2, "once on a branch: {request}");
+    talk.no_problems();
+}
