@@ -433,12 +433,7 @@ impl From<&Layers> for Settings {
             shell_prefix: layers.text("shellCommandPrefix"),
             shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
             mcp_import: layers.texts("mcp.import").unwrap_or_default(),
-            rules: StreamRuleSettings {
-                watches: layers.flag("ttsr.enabled"),
-                interrupt_mode: layers.text("ttsr.interruptMode").unwrap_or_default(),
-                disabled: layers.texts("ttsr.disabledRules").unwrap_or_default(),
-                has_built_in: layers.flag("ttsr.builtinRules"),
-            },
+            rules: stream_rules(layers),
             sandbox: SandboxSettings {
                 mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
                 network: match layers.text("sandbox.network").as_deref() {
@@ -449,6 +444,15 @@ impl From<&Layers> for Settings {
                 is_required: layers.flag("sandbox.required"),
             },
         }
+    }
+}
+
+fn stream_rules(layers: &Layers) -> StreamRuleSettings {
+    StreamRuleSettings {
+        watches: layers.flag("ttsr.enabled"),
+        interrupt_mode: layers.text("ttsr.interruptMode").unwrap_or_default(),
+        disabled: layers.texts("ttsr.disabledRules").unwrap_or_default(),
+        has_built_in: layers.flag("ttsr.builtinRules"),
     }
 }
 
