@@ -434,16 +434,20 @@ impl From<&Layers> for Settings {
             shell_keep_keys: layers.texts("shellKeepKeys").unwrap_or_default(),
             mcp_import: layers.texts("mcp.import").unwrap_or_default(),
             rules: stream_rules(layers),
-            sandbox: SandboxSettings {
-                mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
-                network: match layers.text("sandbox.network").as_deref() {
-                    Some("on") => SandboxNetwork::On,
-                    _ => SandboxNetwork::Off,
-                },
-                writable: layers.texts("sandbox.writable").unwrap_or_default(),
-                is_required: layers.flag("sandbox.required"),
-            },
+            sandbox: sandbox(layers),
         }
+    }
+}
+
+fn sandbox(layers: &Layers) -> SandboxSettings {
+    SandboxSettings {
+        mode: layers.text("sandbox.mode").and_then(|name| SandboxMode::parse(&name)).unwrap_or_default(),
+        network: match layers.text("sandbox.network").as_deref() {
+            Some("on") => SandboxNetwork::On,
+            _ => SandboxNetwork::Off,
+        },
+        writable: layers.texts("sandbox.writable").unwrap_or_default(),
+        is_required: layers.flag("sandbox.required"),
     }
 }
 
