@@ -15,6 +15,7 @@ mod folder;
 mod folder_copy;
 mod store;
 mod changes;
+mod git_objects;
 mod scan;
 mod seen_file;
 mod record_log;
@@ -24,6 +25,7 @@ mod restore;
 mod head;
 mod workspace;
 mod gc;
+mod git_keeper;
 mod recorder;
 
 pub use changes::{ChangeSet, ChangedBy, ChangingCall, FILES_ENTRY, FileChange};

@@ -11,10 +11,11 @@ use offshoot_session::medium::real_path_or_same;
 
 use crate::changes::{ChangeSet, ChangedBy, ChangingCall, FileChange};
 use crate::error::FilesResult;
+use crate::git_keeper::GitKeeper;
 use crate::record_log::ClaimedChange;
 use crate::rel_path::RelPath;
 use crate::route::fold;
-use crate::scan::{Scanner, Snapshot};
+use crate::scan::{GitContents, Scanner, Snapshot};
 use crate::seen_file::{read_seen, write_seen};
 use crate::state::FileState;
 use crate::store::StoreSize;
@@ -133,7 +134,7 @@ impl Recorder {
 
     fn scanner(&self) -> Scanner<'_> {
         let Workspace { folder, store, limits, keys, .. } = &self.workspace;
-        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref(), keys }
+        Scanner { folder, store, limits, never: &self.never, sessions: self.sessions.as_deref(), keys, git: None }
     }
 
     /// Begins a batch. Does not wait while files are read.
@@ -224,6 +225,10 @@ impl Recorder {
         let seen = match before.is_beyond {
             // It would be beyond the bounds again.
             true => before,
+            false if is_first => {
+                let git = GitContents::open(self.workspace.root(), self.workspace.limits.file);
+                Arc::new(Scanner { git: git.as_ref(), ..self.scanner() }.scan(&before, self.clock.now())?)
+            }
             false => Arc::new(self.scanner().scan(&before, self.clock.now())?),
         };
         let mut shrunk = StoreSize::default();
@@ -264,6 +269,7 @@ impl Recorder {
         }
         let elsewhere = self.workspace.log.read(log_from);
         let claims: BTreeMap<_, _> = elsewhere.claims(&self.session).map(|claim| (&claim.path, &claim.after)).collect();
+        let keeper = GitKeeper::new(&self.workspace, all.map(|all| &**all));
         let mut changes = Vec::new();
         for (path, after) in after {
             // What another session left there was there before.
@@ -271,6 +277,7 @@ impl Recorder {
             let known = known.or_else(|| named.get(&path).cloned());
             let before = known.unwrap_or_else(|| all.map(|before| before.state(&path)).unwrap_or_default());
             if before != after {
+                let before = keeper.keep(&path, before)?;
                 changes.push(FileChange { path, by: ChangedBy::Calls, before, after });
             }
         }
@@ -296,14 +303,17 @@ impl Recorder {
             (None, Some(before)) if !before.is_beyond => Some(before.state(path)),
             (None, _) => None,
         };
-        let foreign = expected.iter().filter_map(|(path, expected)| {
-            let was = was(path).filter(|was| was != expected)?;
-            Some(FileChange { path: path.clone(), by: ChangedBy::Foreign, before: expected.clone(), after: was })
-        });
+        let keeper = GitKeeper::new(&self.workspace, before.as_deref());
+        let mut all = Vec::new();
+        for (path, expected) in expected {
+            let Some(was) = was(path).filter(|was| was != expected) else { continue };
+            let after = keeper.keep(path, was)?;
+            all.push(FileChange { path: path.clone(), by: ChangedBy::Foreign, before: expected.clone(), after });
+        }
         let claims = changes.iter().take(MOST_CLAIMS);
         let claims = claims.map(|change| ClaimedChange { path: change.path.clone(), after: change.after.clone() });
         let claims: Vec<_> = claims.collect();
-        let all: Vec<FileChange> = foreign.chain(changes).collect();
+        all.extend(changes);
         let mut set = ChangeSet::new(calls, all);
         set.head = self.workspace.head();
         set.is_partial = is_partial;

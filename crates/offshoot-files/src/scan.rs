@@ -3,7 +3,7 @@
 //! Owns which files are left out: what git's rules and `.offshootignore` name, folders of git, files of keys.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
@@ -11,8 +11,10 @@ use offshoot_session::clock::Millis;
 use offshoot_session::medium::Stamp;
 use offshoot_session::path_words::path_words;
 
+use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
 use crate::folder::{Folder, SCRATCH};
+use crate::git_objects::{GitId, GitIndex, GitObjects};
 use crate::limits::FileLimits;
 use crate::rel_path::RelPath;
 use crate::state::FileState;
@@ -23,6 +25,10 @@ const OWN_RULES: &str = ".offshootignore";
 /// `ignore` reads these whole. A larger one, or one that is not a regular file, might never end.
 const RULES: [&str; 5] = [".gitignore", ".ignore", ".fdignore", OWN_RULES, ".git/info/exclude"];
 const LONGEST_RULES: u64 = 1 << 20;
+
+/// Threads that read files, and how many files are worth one.
+const READERS: usize = 4;
+const FEW: usize = 200;
 
 /// Files of this kind are kept out of the store, whatever is in them.
 const KEY_NAMES: [&str; 10] = [
@@ -55,7 +61,19 @@ pub(crate) struct SeenFile {
     /// Whether every later change changes the stamp.
     pub(crate) is_settled: bool,
     pub(crate) state: FileState,
+    /// The object that has its content, if git has it and the store need not.
+    pub(crate) git: Option<GitId>,
 }
+
+impl SeenFile {
+    /// Its content, if only git has it.
+    fn known_to_git(&self) -> Option<(ContentHash, GitId)> {
+        self.state.hash().copied().zip(self.git)
+    }
+}
+
+/// A file to read, and how it was seen before.
+type UnreadFile<'a> = (MetFile, Option<&'a Arc<SeenFile>>);
 
 /// The files of a workspace at one moment, sorted by path.
 #[derive(Debug, Clone, Default)]
@@ -68,10 +86,33 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    pub(crate) fn seen(&self, path: &RelPath) -> Option<&SeenFile> {
+        let at = self.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+        self.files.get(at).map(|file| &**file)
+    }
+
     pub(crate) fn state(&self, path: &RelPath) -> FileState {
-        self.files
-            .binary_search_by(|file| file.path.cmp(path))
-            .map_or(FileState::Absent, |at| self.files.get(at).map_or(FileState::Absent, |file| file.state.clone()))
+        self.seen(path).map_or(FileState::Absent, |file| file.state.clone())
+    }
+}
+
+/// What git has of a folder.
+#[derive(Debug)]
+pub(crate) struct GitContents {
+    index: GitIndex,
+    objects: GitObjects,
+}
+
+impl GitContents {
+    /// `None` outside of git.
+    pub(crate) fn open(root: &Path, limit: u64) -> Option<Self> {
+        Some(Self { objects: GitObjects::open(root, limit)?, index: GitIndex::read(root) })
+    }
+
+    /// The object that is this content of a file, byte for byte.
+    fn id_of(&self, path: &RelPath, content: &[u8]) -> Option<GitId> {
+        let id = self.index.id(&path.to_path())?;
+        (GitId::of(content) == id && self.objects.has(&id)).then_some(id)
     }
 }
 
@@ -106,6 +147,16 @@ pub(crate) struct Scanner<'a> {
     pub(crate) sessions: Option<&'a Path>,
     /// A content that has a key is not stored.
     pub(crate) keys: &'a KeyCheck,
+    /// What need not be stored by a scan.
+    pub(crate) git: Option<&'a GitContents>,
+}
+
+/// What one scan has stored.
+#[derive(Debug, Default)]
+struct StoredByScan {
+    files: AtomicUsize,
+    bytes: AtomicU64,
+    is_beyond: AtomicBool,
 }
 
 /// A file that was met on the way.
@@ -142,46 +193,94 @@ impl Scanner<'_> {
     pub(crate) fn scan(&self, before: &Snapshot, now: Millis) -> FilesResult<Snapshot> {
         let Some(met) = self.walk() else { return Ok(Snapshot { is_beyond: true, ..Snapshot::default() }) };
         let mut known = before.files.iter().peekable();
-        let mut snapshot = Snapshot { files: Vec::with_capacity(met.len()), is_beyond: false, read: 0 };
-        let mut bytes = 0;
+        let (mut files, mut unread, mut bytes) = (Vec::with_capacity(met.len()), Vec::new(), 0);
         for file in met {
             while known.next_if(|seen| seen.path < file.path).is_some() {}
             let seen = known.next_if(|seen| seen.path == file.path);
             let same = seen.filter(|seen| seen.is_settled && seen.stamp == file.stamp && seen.mode == file.mode);
             if let Some(seen) = same {
-                snapshot.files.push(Arc::clone(seen));
+                files.push(Arc::clone(seen));
                 continue;
             }
-            snapshot.read += 1;
             bytes += file.stamp.length.min(self.limits.file);
-            if bytes > self.limits.baseline {
-                return Ok(Snapshot { is_beyond: true, ..Snapshot::default() });
-            }
-            let Some(state) = self.look(&file.path)? else { continue };
-            let is_settled = file.stamp.is_settled(now);
-            let MetFile { path, stamp, mode } = file;
-            snapshot.files.push(Arc::new(SeenFile { path, stamp, mode, is_settled, state }));
+            unread.push((file, seen));
         }
-        Ok(snapshot)
+        let beyond = || Snapshot { is_beyond: true, ..Snapshot::default() };
+        if bytes > self.limits.baseline {
+            return Ok(beyond());
+        }
+        let (read, stored) = (unread.len(), StoredByScan::default());
+        let parts = match read <= FEW {
+            true => vec![self.read_all(&unread, now, &stored)],
+            false => std::thread::scope(|scope| {
+                let parts = unread.chunks(read.div_ceil(READERS));
+                let parts: Vec<_> = parts.map(|part| scope.spawn(|| self.read_all(part, now, &stored))).collect();
+                // A panic there is nobody's result.
+                parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Ok(Vec::new()))).collect()
+            }),
+        };
+        if stored.is_beyond.load(Ordering::Relaxed) {
+            return Ok(beyond());
+        }
+        for part in parts {
+            files.extend(part?.into_iter().map(Arc::new));
+        }
+        files.sort_unstable_by(|one: &Arc<SeenFile>, other| one.path.cmp(&other.path));
+        Ok(Snapshot { files, is_beyond: false, read })
+    }
+
+    /// Reads some files; stops if too much is stored.
+    fn read_all(&self, part: &[UnreadFile<'_>], now: Millis, stored: &StoredByScan) -> FilesResult<Vec<SeenFile>> {
+        let mut files = Vec::with_capacity(part.len());
+        for (MetFile { path, stamp, mode }, seen) in part {
+            let Some((state, git)) = self.look_with(path, seen.and_then(|seen| seen.known_to_git()))? else { continue };
+            if git.is_none() && state.hash().is_some() {
+                let count = stored.files.fetch_add(1, Ordering::Relaxed) + 1;
+                let bytes = stored.bytes.fetch_add(stamp.length, Ordering::Relaxed) + stamp.length;
+                if count > self.limits.stored_files || bytes > self.limits.stored {
+                    stored.is_beyond.store(true, Ordering::Relaxed);
+                }
+            }
+            if stored.is_beyond.load(Ordering::Relaxed) {
+                return Ok(Vec::new());
+            }
+            let (path, stamp, mode) = (path.clone(), *stamp, *mode);
+            files.push(SeenFile { path, stamp, mode, is_settled: stamp.is_settled(now), state, git });
+        }
+        Ok(files)
     }
 
     /// What a path holds now; a content is stored. `None` if nothing is there.
     pub(crate) fn look(&self, path: &RelPath) -> FilesResult<Option<FileState>> {
+        let always = Self { git: None, ..*self };
+        Ok(always.look_with(path, None)?.map(|(state, _)| state))
+    }
+
+    /// The same. A content that git has is not stored.
+    fn look_with(
+        &self,
+        path: &RelPath,
+        known: Option<(ContentHash, GitId)>,
+    ) -> FilesResult<Option<(FileState, Option<GitId>)>> {
         if is_key_file(path) {
-            return Ok(Some(FileState::not_covered(KEYS)));
+            return Ok(Some((FileState::not_covered(KEYS), None)));
         }
         let whole = self.folder.path.join(path.to_path());
         if is_session(self.sessions, &whole) {
-            return Ok(Some(FileState::not_covered(SESSION)));
+            return Ok(Some((FileState::not_covered(SESSION), None)));
         }
         let found = self.folder.read(path).map_err(io_error("read", &whole))?;
         if let Some(bytes) = &found.bytes {
             if (self.keys.0)(bytes) {
-                return Ok(Some(FileState::not_covered(HAS_KEY)));
+                return Ok(Some((FileState::not_covered(HAS_KEY), None)));
+            }
+            let known = known.filter(|(hash, _)| found.state.hash() == Some(hash)).map(|(_, id)| id);
+            if let Some(id) = known.or_else(|| self.git.and_then(|git| git.id_of(path, bytes))) {
+                return Ok(Some((found.state, Some(id))));
             }
             self.store.put(bytes)?;
         }
-        Ok(Some(found.state).filter(|state| *state != FileState::Absent))
+        Ok(Some((found.state, None)).filter(|(state, _)| *state != FileState::Absent))
     }
 
     /// Every file and link; `None` if there are too many.

@@ -7,6 +7,7 @@ use offshoot_session::medium::{Stamp, read_regular, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::content::ContentHash;
+use crate::git_objects::GitId;
 use crate::rel_path::RelPath;
 use crate::scan::{SeenFile, Snapshot};
 use crate::state::FileState;
@@ -16,17 +17,18 @@ const LONGEST: u64 = 256 << 20;
 
 /// A file, with its stamp as numbers.
 #[derive(Serialize, Deserialize)]
-struct SeenRow(RelPath, [u64; 3], [i64; 2], u32, bool, FileState);
+struct SeenRow(RelPath, [u64; 3], [i64; 2], u32, bool, FileState, Option<GitId>);
 
 /// Reads what was seen; files whose content is gone are not in it.
 pub(crate) fn read_seen(path: &Path, store: &ContentStore) -> Snapshot {
     let rows = read_rows(path).into_iter();
     let is_there = |state: &FileState| state.hash().is_none_or(|hash| store.has(hash));
-    let files = rows.filter(|row| is_there(&row.5)).map(|SeenRow(path, sizes, times, mode, is_settled, state)| {
+    let rows = rows.filter(|row| row.6.is_some() || is_there(&row.5));
+    let files = rows.map(|SeenRow(path, sizes, times, mode, is_settled, state, git)| {
         let [device, inode, length] = sizes;
         let [modified, changed] = times;
         let stamp = Stamp { device, inode, length, modified, changed };
-        Arc::new(SeenFile { path, stamp, mode, is_settled, state })
+        Arc::new(SeenFile { path, stamp, mode, is_settled, state, git })
     });
     let mut files: Vec<Arc<SeenFile>> = files.collect();
     files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -48,7 +50,7 @@ pub(crate) fn write_seen(path: &Path, seen: &Snapshot) {
     let rows = seen.files.iter().map(|file| {
         let Stamp { device, inode, length, modified, changed } = file.stamp;
         let (sizes, times) = ([device, inode, length], [modified, changed]);
-        SeenRow(file.path.clone(), sizes, times, file.mode, file.is_settled, file.state.clone())
+        SeenRow(file.path.clone(), sizes, times, file.mode, file.is_settled, file.state.clone(), file.git)
     });
     let rows: Vec<SeenRow> = rows.collect();
     if let Ok(text) = serde_json::to_string(&rows) {
@@ -71,14 +73,17 @@ mod tests {
                 mode: 0o100_644,
                 is_settled: true,
                 state: FileState::File { hash, mode: 0o644 },
+                git: None,
             })
         };
         let kept = file("a", store.put(b"a").unwrap());
         let gone = file("b", ContentHash::of(b"b"));
-        let seen = Snapshot { files: vec![kept.clone(), gone], ..Snapshot::default() };
+        let in_git = SeenFile { git: Some(GitId::of(b"c")), ..(*file("c", ContentHash::of(b"c"))).clone() };
+        let in_git = Arc::new(in_git);
+        let seen = Snapshot { files: vec![kept.clone(), gone, in_git.clone()], ..Snapshot::default() };
         let path = dir.path().join("seen");
         write_seen(&path, &seen);
-        assert_eq!(read_seen(&path, &store).files, [kept]);
+        assert_eq!(read_seen(&path, &store).files, [kept, in_git]);
         std::fs::write(&path, "[[\"../x\"").unwrap();
         assert!(read_seen(&path, &store).files.is_empty());
     }

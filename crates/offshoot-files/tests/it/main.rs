@@ -9,4 +9,5 @@
 mod bench;
 mod basics;
 mod faults;
+mod git_contents;
 mod properties;

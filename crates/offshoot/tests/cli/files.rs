@@ -6,7 +6,7 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
-use crate::crashes::{fed, say};
+use crate::crashes::{fed, in_bash, say};
 use crate::kernel::{can_inject, injected};
 use crate::rpc_client::RpcClient;
 
@@ -393,4 +393,90 @@ fn files_come_over_rpc_where_a_client_asks_for_them() {
     }
     client.ask(json!({"type": "navigate_tree", "targetId": other, "files": true}));
     assert_eq!(work(&talk), ["ONE\n2\n3\n4\nfive\n", "new\n"]);
+}
+
+/// The largest file that can be written is smaller than a content: as on a full disk, a write fails half way.
+#[test]
+fn on_a_full_disk_a_restore_changes_nothing_and_a_recording_says_that_it_failed() {
+    let large = format!("{}\n", "x".repeat(20_000));
+    let talk = Talk::new([
+        bash("c1", "echo small > a.txt; echo new > b.txt"),
+        Reply::text("done"),
+        bash("c2", "cat a.txt b.txt > c.txt; head -c 200000 /dev/urandom > d.bin"),
+        Reply::text("done"),
+    ]);
+    talk.world.write("a.txt", &large);
+    talk.run(&["-p", "change it", "--approval", "auto"]);
+    talk.no_problems();
+    let prompt = talk.lines().iter().find(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
+    let full = |arguments: &[&str], blocks: u32| {
+        let output = in_bash(&talk.command(arguments), &format!("ulimit -f {blocks}; exec \"$@\"")).output().unwrap();
+        talk.world.shown(&output)
+    };
+    let before = talk.world.snapshot();
+    let said = full(&["switch", "latest", prompt.as_str().unwrap(), "--files"], 8);
+    assert!(said.contains("could not write") && said.contains("[exit code 1]"), "{said}");
+    let after = talk.world.snapshot();
+    let of_folder = |copy: &std::collections::BTreeMap<std::path::PathBuf, _>| -> Vec<std::path::PathBuf> {
+        copy.keys().filter(|path| path.starts_with(talk.world.work())).cloned().collect()
+    };
+    assert_eq!(of_folder(&after), of_folder(&before), "no name more, no name less");
+    assert!(
+        before.iter().filter(|(path, _)| path.starts_with(talk.world.work())).all(|(path, file)| after[path] == *file)
+    );
+    assert!(talk.run(&["context", "latest"]).contains("done"), "the conversation did not move");
+    // The command's own file is too large for its disk, and its content is too large for the store.
+    let said = full(&["-c", "-p", "more", "--approval", "auto"], 64);
+    assert!(
+        said.contains("done") && said.contains("changes of files are not recorded"),
+        "the conversation goes on: {said}"
+    );
+    let said = talk.run(&["switch", "latest", prompt.as_str().unwrap(), "--files"]);
+    assert_eq!(talk.world.read("a.txt"), large, "{said}");
+}
+
+/// A program that is killed while it records leaves every file as the command did, and the next one goes on.
+#[test]
+fn a_recording_that_is_killed_loses_no_file_and_the_next_one_goes_on() {
+    if !can_inject("recordings that are killed at a system call") {
+        return;
+    }
+    let (mut killed, mut recorded) = (0, 0);
+    for (call, times) in [("renameat2", 1..=4), ("rename", 1..=2), ("fdatasync", 3..=6)] {
+        for when in times {
+            let command = "cat a.txt > c.txt; echo changed > a.txt";
+            let talk = Talk::new([
+                bash("c1", command),
+                Reply::text("done"),
+                bash("c1", command),
+                Reply::text("done"),
+                Reply::text("done"),
+            ]);
+            talk.world.write("a.txt", "one\n");
+            let inner = talk.command(&["-p", "change it", "--approval", "auto"]);
+            let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
+            killed += usize::from(output.status.signal().is_some());
+            let files = ["a.txt", "c.txt"]
+                .map(|name| std::fs::read_to_string(talk.world.work().join(name)).unwrap_or_default());
+            let what = format!("{call} {when} {} {files:?}", output.status);
+            // Before the command, or after it.
+            assert!([["one\n", ""], ["changed\n", "one\n"]].iter().any(|state| files == *state), "{what}");
+            if talk.files().is_empty() {
+                continue;
+            }
+            let said = talk.run(&["-c", "-p", "go on", "--approval", "auto"]);
+            assert!(said.contains("done"), "{what} {said}");
+            let has_entry = talk.lines().iter().any(|line| line["customType"] == "offshoot.files");
+            recorded += usize::from(has_entry);
+            let prompt = talk.lines().iter().find(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
+            let said = talk.run(&["switch", "latest", prompt.as_str().unwrap(), "--files"]);
+            let names = std::fs::read_dir(talk.world.work()).unwrap().map(|entry| entry.unwrap().file_name());
+            assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".offshoot")), "{what} {said}");
+            let now = talk.world.read("a.txt");
+            // What was recorded comes back; what was not stays.
+            assert!(["one\n", "changed\n"].contains(&now.as_str()), "{what} {said} {now}");
+        }
+    }
+    assert!(killed > 2 && recorded > 2, "{killed} {recorded}");
+    say(&format!("recordings: {killed} killed, {recorded} times an entry afterwards, 0 bytes lost"));
 }
