@@ -13,7 +13,7 @@ after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 test("the table has a row for each, with its version", () => {
   const page = fs.readFileSync(path.join(REPOSITORY, "docs/packages.md"), "utf8");
-  const manifests = ["moved-third", "moved-rest"].map((kind) => JSON.parse(fs.readFileSync(path.join(EXTENSIONS, kind, "package.json"), "utf8")));
+  const manifests = ["moved-third", "moved-rest", "packages"].map((kind) => JSON.parse(fs.readFileSync(path.join(EXTENSIONS, kind, "package.json"), "utf8")));
   const versions = Object.assign({}, ...manifests.map(({ dependencies }) => dependencies));
   for (const name of Object.keys(MOVED)) assert.ok(page.includes(`| \`${name}\` ${versions[name]} |`), name);
 });

@@ -9,6 +9,7 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { newestPi } from "../lib/places.mjs";
 import { modelServer } from "./model-server.mjs";
+import { PACKAGES } from "./packages.mjs";
 import { EXTENSIONS, node } from "./places.mjs";
 import { prepare, RpcRun } from "./rpc-run.mjs";
 
@@ -49,15 +50,19 @@ export const MOVED = {
   "pi-system-theme": { isInThird: true, scenario: () => ({ programs: { gsettings: "echo \"'prefer-dark'\"" }, script: command("/system-theme") }), holds: ({ said }) => said.length > 0 },
   "pi-sync-system-theme": { scenario: () => ({ script: command("/system-theme") }), holds: ({ said }) => said.length > 0 },
   "@sherif-fanous/pi-theme-sync": { scenario: () => ({ script: command("/theme-sync status") }), holds: ({ said }) => /Theme Sync Status/.test(said[0].message) },
+  "pi-btw": { isInThird: true, scenario: () => ({ replies: [say("Done."), say("Beside.")], script: async (run) => [await run.prompt("one"), void (await run.prompt("/btw:thinking low")), void (await run.said_(({ method }) => method === "notify"))] }), holds: ({ said }) => said.some(({ message }) => /low/.test(message)) },
+  "@juicesharp/rpiv-warp": { isInThird: true, scenario: () => ({ env: { TERM_PROGRAM: "WarpTerminal", WARP_CLI_AGENT_PROTOCOL_VERSION: "1" }, script: prompt }), holds: ({ entries }) => entries.length > 0 },
 };
+// With the uses that packages.mjs has for them.
+for (const { name, scenario, holds, server } of PACKAGES) MOVED[name] = { kind: "packages", scenario, server, holds: (facts) => holds(facts).length === 0 };
 
 /** The packages of CI are a folder of their own: the others are large. */
-const folderOf = (name) => (MOVED[name].isInThird ? "moved-third" : "moved-rest");
+const folderOf = (name) => MOVED[name].kind ?? (MOVED[name].isInThird ? "moved-third" : "moved-rest");
 const place = (kind) => path.join(os.tmpdir(), `offshoot-${kind}`);
 
 /** Outside of this folder, above which pi lies, so that offshoot's own modules serve the packages. */
-function install(kind) {
-  if (!fs.existsSync(path.join(place(kind), "node_modules"))) {
+function install(kind, name) {
+  if (!fs.existsSync(path.join(place(kind), "node_modules", name))) {
     fs.cpSync(path.join(EXTENSIONS, kind), place(kind), { recursive: true });
     execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--legacy-peer-deps"], { cwd: place(kind), stdio: "ignore" });
   }
@@ -69,7 +74,7 @@ function install(kind) {
 
 /** One use under one program: what came of it. */
 export async function use(name, who, folder) {
-  install(folderOf(name));
+  install(folderOf(name), name);
   const { scenario: make, server: start } = MOVED[name];
   const at = (...names) => path.join(folder, who, name, ...names);
   const beside = await start?.();
@@ -104,8 +109,9 @@ const same = (value, folder, who, name) =>
     .replaceAll(path.join(folder, who, name), "~")
     .replace(/~\/(data|\.pi\/agent)\/sessions/g, "~/sessions")
     .replace(/--[\w@-]*-work--/g, "FOLDER")
+    .replace(/\bm[a-z\d]{13,14}\b/g, "ID")
     .replace(/\d+(\.\d+)? ?m?s\b|"durationMs":\d+|1[67]\d{11}|127\.0\.0\.1:\d+|\d{4}-\d\d-\d\dT[\d:.-]+Z|"pid":\d+|\d+\/\d+\/\d{4}, [\d:]+/g, "#")
-    .replace(/[\da-f]{8}(-[\da-f]{3,}){1,4}|[\da-f]{8}\.{3}/g, "ID")
+    .replace(/[\da-f]{64}|[\da-f]{8}(-[\da-f]{3,}){1,4}|[\da-f]{8}\.{3}|proc_[\da-f]{4}|pid \d+|pi-processes-\w{6}/g, "ID")
     .replace(/(?:Amber|Brisk|Calm|Cedar|Coral|Vivid|[A-Z][a-z]+)(?:[A-Z][a-z]+)(?= \(|["•])/g, "NAME");
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -144,6 +144,39 @@ pub fn brought(app: &App, layers: &Layers, folder: &Path) -> BroughtFiles {
     brought
 }
 
+/// The skills, templates and themes of folders that the command line names as extensions. Their extensions are found with the
+/// others.
+pub fn brought_by_folders(app: &App, folders: &[PathBuf]) -> BroughtFiles {
+    let mut brought = BroughtFiles::default();
+    for folder in folders {
+        let root = app.environment.whole_path(folder);
+        // What is wrong with it is reported with its extensions.
+        let Some(contents) = Some(&root).filter(|root| root.is_dir()).and_then(|root| Contents::of(root).ok()) else {
+            continue;
+        };
+        let files = |kind| contents.of_kind(kind).iter().map(|file| root.join(file)).collect::<Vec<_>>();
+        brought.themes.extend(files(ResourceKind::Theme));
+        brought.packages.push(PackageFiles {
+            scope: ResourceScope::CommandLine,
+            templates: files(ResourceKind::Prompt),
+            skills: files(ResourceKind::Skill),
+            extensions: Vec::new(),
+            package: Arc::new(BringingPackage { source: folder.display().to_string(), root: root.clone() }),
+        });
+    }
+    brought
+}
+
+impl BroughtFiles {
+    /// With those of others, which come first.
+    pub fn after(mut self, first: Self) -> Self {
+        self.packages.splice(0..0, first.packages);
+        self.themes.splice(0..0, first.themes);
+        self.troubles.splice(0..0, first.troubles);
+        self
+    }
+}
+
 impl From<PackageError> for CommandError {
     fn from(error: PackageError) -> Self {
         let kind = match &error {

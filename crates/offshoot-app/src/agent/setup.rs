@@ -39,7 +39,7 @@ use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
 use crate::mcp::{self, KeysAndSecrets, McpSelection, ServerSecrets};
 use crate::models::{ChosenModel, ModelArgs, ModelSources, ModelTable, WithoutKey};
-use crate::packages::{BroughtFiles, brought};
+use crate::packages::{BroughtFiles, brought, brought_by_folders};
 use crate::trust::{RunTrust, Trust};
 
 /// oh-my-pi keeps keys in a database.
@@ -331,9 +331,10 @@ fn resources(app: &App, args: &Args, layers: &Layers, cwd: &Path, is_trusted: bo
         }
     }
     let is_off = args.no_skills && args.no_prompt_templates;
+    let named = brought_by_folders(app, &args.extension);
     let (app, layers, cwd) = (app.clone(), layers.clone(), cwd.to_path_buf());
     let search = SharedResources::search(move || {
-        let brought = if is_off { BroughtFiles::default() } else { brought(&app, &layers, &cwd) };
+        let brought = if is_off { BroughtFiles::default() } else { brought(&app, &layers, &cwd).after(named) };
         let (found, troubles) = ResourcePlaces { packages: brought.packages, ..places }.find();
         let troubles = troubles.iter().map(ToString::to_string);
         (found, brought.troubles.into_iter().chain(troubles).collect())

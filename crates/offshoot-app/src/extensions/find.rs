@@ -140,7 +140,10 @@ pub fn wrongly_named(app: &App, selection: &ExtensionSelection) -> Option<String
         let mut found = FoundExtensions::default();
         let path: PathBuf = environment.whole_path(path).components().collect();
         found.add_named(&path, ExtensionKind::Extension, Origin::Flag);
-        match found.sources.is_empty() {
+        let brings = |kind| Contents::of(&path).is_ok_and(|contents| !contents.of_kind(kind).is_empty());
+        let has_others =
+            path.is_dir() && [ResourceKind::Skill, ResourceKind::Prompt, ResourceKind::Theme].into_iter().any(brings);
+        match found.sources.is_empty() && !has_others {
             true => Some(found.troubles.pop().unwrap_or_else(|| format!("{} has no extension", path.display()))),
             false => None,
         }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::agent::{Talk, until_ended};
 use crate::crashes::say;
 use crate::rpc_client::RpcClient;
+use crate::terminal::Terminal;
 
 /// A Node.js that runs extensions: npm's, which the tests install, else the one on the path if it is new enough.
 pub(crate) fn node() -> Option<PathBuf> {
@@ -287,14 +288,35 @@ fn a_named_folder_may_be_the_module_that_its_main_is() {
         .write("kit/dist/it.js", "import fs from \"node:fs\"; export default () => fs.writeFileSync(\"ran\", \"\");");
     let said = run(&talk, &["-e", "kit", "-p", "hi"]);
     assert!(said.contains("Done.") && talk.world.work().join("ran").exists(), "{said}");
-    // Nothing outside the folder, and nothing in place of what a manifest lists.
-    for manifest in [r#"{"main": "../out.js"}"#, r#"{"main": "./dist/it.js", "pi": {"skills": ["./s"]}}"#] {
-        talk.world.write("out.js", "export default () => {};");
-        talk.world.write("kit/s/SKILL.md", "---\nname: s\ndescription: s\n---\n");
-        talk.world.write("kit/package.json", manifest);
-        let said = run(&talk, &["-e", "kit", "-p", "hi"]);
-        assert!(said.contains("has no extension"), "{manifest}: {said}");
-    }
+    // Nothing outside the folder.
+    talk.world.write("out.js", "export default () => {};");
+    talk.world.write("kit/package.json", r#"{"main": "../out.js"}"#);
+    let said = run(&talk, &["-e", "kit", "-p", "hi"]);
+    assert!(said.contains("has no extension"), "{said}");
+}
+
+/// As in pi, `-e` loads all that a package brings, for this run.
+#[test]
+fn a_named_package_brings_skills_templates_and_themes() {
+    let talk = Talk::new(["Reviewed.", "Plain.", "Shown."].map(Reply::text));
+    let manifest = r#"{"main": "./main.mjs", "pi": {"skills": ["./s"], "prompts": ["./p"], "themes": ["./t"]}}"#;
+    talk.world.write("kit/package.json", manifest);
+    // Its main does not stand for what the manifest lists.
+    talk.world
+        .write("kit/main.mjs", "import fs from \"node:fs\"; export default () => fs.writeFileSync(\"ran\", \"\");");
+    talk.world.write("kit/s/count/SKILL.md", "---\nname: count\ndescription: Counts for the kit.\n---\nCount.\n");
+    talk.world.write("kit/p/rev.md", "Review $1 for the kit.");
+    talk.world.write("kit/t/kitnight.json", r#"{"name": "kitnight"}"#);
+    let said = run(&talk, &["-e", "kit", "-p", "/rev it"]);
+    let request = talk.server.seen().pop().unwrap().body;
+    assert!(request.contains("Review it for the kit.") && request.contains("Counts for the kit."), "{said}: {request}");
+    assert!(!talk.world.work().join("ran").exists());
+    run(&talk, &["-p", "/rev it"]);
+    assert!(!talk.server.seen().pop().unwrap().body.contains("for the kit"), "only where it is named");
+    talk.was_started_before();
+    let mut terminal = Terminal::offshoot(&talk, &["-e", "kit", "--use-theme", "kitnight", "show it"], (80, 24));
+    terminal.until_text("Shown.").until_idle().send("\x04");
+    assert!(terminal.ended() && !terminal.whole().contains("does not exist"), "{}", terminal.whole());
 }
 
 /// A loop that never yields keeps the process from noticing that nobody waits any more: one was found at 100 % of a processor.

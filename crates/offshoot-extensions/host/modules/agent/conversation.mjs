@@ -40,3 +40,11 @@ export function serializeConversation(messages) {
   });
   return parts.join("\n\n");
 }
+
+const SKILL = /^<skill name="(?<name>[^"]+)" location="(?<location>[^"]+)">\n(?<content>[^]*?)\n<\/skill>(?:\n\n(?<rest>[^]+))?$/;
+
+/** The skill that a message of the user begins with, and what follows it; null without one. */
+export function parseSkillBlock(message) {
+  const groups = SKILL.exec(message)?.groups;
+  return groups ? { name: groups.name, location: groups.location, content: groups.content, userMessage: groups.rest?.trim() || undefined } : null;
+}
