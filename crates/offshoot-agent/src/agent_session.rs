@@ -140,6 +140,12 @@ impl AgentSession {
         self.inner.extensions.clone()
     }
 
+    /// The sources of tools that come and go, if there are any.
+    #[must_use]
+    pub fn live_tools(&self) -> Option<Arc<dyn LiveTools>> {
+        self.inner.live_tools.clone()
+    }
+
     /// The thread that owns the session, for those who read it without the agent's loop.
     #[must_use]
     pub fn session_thread(&self) -> WriterHandle {

@@ -7,7 +7,7 @@ use offshoot_session::text::one_line;
 use serde_json::{Value, json};
 
 use crate::era::{Era, LEGACY, LEGACY_VERSIONS, MODERN, client_info, with_envelope};
-use crate::message::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, UNSUPPORTED_VERSION};
+use crate::message::UNSUPPORTED_VERSION;
 use crate::peer::{CallError, Patience, Peer, Progress, within};
 
 /// A server of the older era may not answer what it does not know.
@@ -45,33 +45,56 @@ pub(crate) struct Client {
 /// Begins to talk. The newer era is tried first, unless the server is known to speak the older one.
 pub(crate) async fn begin(peer: Arc<Peer>, timeout: Option<Duration>, known: Option<Era>) -> Result<Client, CallError> {
     let limit = timeout.unwrap_or(START).min(START);
-    if known != Some(Era::Legacy)
-        && let Some(server) = within(limit, discover(&peer)).await?
-    {
-        peer.settled(Era::Modern, MODERN);
-        return Ok(Client { peer, era: Era::Modern, server, timeout });
+    if known != Some(Era::Legacy) {
+        let patience = if known == Some(Era::Modern) { limit } else { DISCOVERY.min(limit) };
+        if let Some(server) = within(limit, discover(&peer, patience)).await? {
+            return Ok(modern(peer, server, timeout));
+        }
     }
-    let server = within(limit, initialize(&peer)).await?;
-    Ok(Client { peer, era: Era::Legacy, server, timeout })
+    match within(limit, initialize(&peer)).await {
+        Ok(server) => Ok(Client { peer, era: Era::Legacy, server, timeout }),
+        // It was slow to start, and has understood the first question since.
+        Err(CallError::Refused(error)) if error.code == UNSUPPORTED_VERSION => {
+            match within(limit, discover(&peer, limit)).await? {
+                Some(server) => Ok(modern(peer, server, timeout)),
+                None => Err(CallError::Refused(error)),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn modern(peer: Arc<Peer>, server: ServerSelf, timeout: Option<Duration>) -> Client {
+    peer.settled(Era::Modern, MODERN);
+    Client { peer, era: Era::Modern, server, timeout }
 }
 
 /// `None`: the server is of the older era.
-async fn discover(peer: &Peer) -> Result<Option<ServerSelf>, CallError> {
-    let patience = Patience { silence: Some(DISCOVERY) };
-    match peer.ask("server/discover", with_envelope(json!({})), patience, None).await {
-        Ok(result) => {
-            let versions = result["supportedVersions"].as_array();
-            let speaks = versions.is_some_and(|versions| versions.iter().any(|version| version == MODERN));
-            // An empty result is that of a server which answers anything.
-            Ok(speaks.then(|| said_of_itself(&result, &result["_meta"]["io.modelcontextprotocol/serverInfo"], MODERN)))
+async fn discover(peer: &Peer, patience: Duration) -> Result<Option<ServerSelf>, CallError> {
+    let mut is_again = false;
+    loop {
+        let patience = Patience { silence: Some(patience) };
+        match peer.ask("server/discover", with_envelope(json!({})), patience, None).await {
+            Ok(result) => {
+                // An empty result is that of a server which answers anything.
+                let speaks = names_modern(&result["supportedVersions"]);
+                let info = &result["_meta"]["io.modelcontextprotocol/serverInfo"];
+                return Ok(speaks.then(|| said_of_itself(&result, info, MODERN)));
+            }
+            Err(CallError::Refused(error))
+                if error.code == UNSUPPORTED_VERSION && names_modern(&error.data["supported"]) && !is_again =>
+            {
+                is_again = true;
+            }
+            // Servers of the older era refuse it with many numbers, or say nothing.
+            Err(CallError::Refused(_) | CallError::Late(_)) => return Ok(None),
+            Err(error @ (CallError::Gone(_) | CallError::SignIn(_) | CallError::SessionLost)) => return Err(error),
         }
-        Err(CallError::Refused(RpcError { code: METHOD_NOT_FOUND | INVALID_PARAMS | UNSUPPORTED_VERSION, .. })) => {
-            Ok(None)
-        }
-        // Servers refuse it with other numbers, too, before they are initialised.
-        Err(CallError::Refused(_) | CallError::Late(_)) => Ok(None),
-        Err(error @ (CallError::Gone(_) | CallError::SignIn(_) | CallError::SessionLost)) => Err(error),
     }
+}
+
+fn names_modern(versions: &Value) -> bool {
+    versions.as_array().is_some_and(|versions| versions.iter().any(|version| version == MODERN))
 }
 
 async fn initialize(peer: &Peer) -> Result<ServerSelf, CallError> {

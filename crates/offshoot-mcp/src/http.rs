@@ -179,8 +179,9 @@ impl HttpLine {
             None => request,
         };
         match &state.version {
-            Some(version) => request.header(VERSION, version),
-            None => request,
+            // In the newer era each message names its own.
+            Some(version) if state.era == Some(Era::Legacy) => request.header(VERSION, version),
+            Some(_) | None => request,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::provider::Http;
-use offshoot_session::text::clean_lines;
+use offshoot_session::text::{clean_lines, counted};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use crate::exposure::Exposure;
 use crate::http;
 use crate::oauth::{SignIn, SignInPlace, TokenStore};
 use crate::peer::{CallError, Peer, Progress, ServerNews};
-use crate::start_plan::{StartPlan, Surroundings, file_uri, plan};
+use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
 use crate::stdio::{self, ErrorTail, ServerProcess};
 
 /// So often a server may be started within [`START_WINDOW`].
@@ -85,6 +85,8 @@ struct Connection {
 type Listening = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 const MOST_LOGGED: usize = 20;
+/// More names of tools are not listed.
+const MOST_NAMES: usize = 30;
 
 impl Server {
     /// Nothing is started yet. `changed` gets its name when its tools may have changed; `known` are those of an earlier run.
@@ -140,6 +142,33 @@ impl Server {
     /// The last lines that it has printed as errors, and the last of its log.
     pub fn last_lines(&self) -> Vec<String> {
         self.errors.lines().into_iter().chain(self.inner().logged.iter().cloned()).collect()
+    }
+
+    /// What it is and where it stands, for a person.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let config = &self.configured.config;
+        let state = match self.state() {
+            ServerState::Idle => "not connected; the next call connects it".to_owned(),
+            ServerState::Connecting => "connecting".to_owned(),
+            ServerState::Ready(of) => {
+                let count = self.tools().map_or(0, |tools| tools.len());
+                format!("ready, {}, protocol {}", counted(count, "tool", "tools"), of.protocol)
+            }
+            ServerState::NeedsSignIn(_) => {
+                format!("needs a sign-in: `offshoot mcp login {}`, then /mcp reconnect {}", config.name, config.name)
+            }
+            ServerState::Failed(why) => format!("failed: {why}"),
+            ServerState::Suspended(why) => format!("suspended: {why}; /mcp reconnect {}", config.name),
+        };
+        let mut lines = vec![format!("{}  {state}", config.name), format!("    {}", shown_reach(&config.reach))];
+        if let Some(tools) = self.tools().filter(|tools| !tools.is_empty()) {
+            let names = tools.iter().take(MOST_NAMES).map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ");
+            let more = if tools.len() > MOST_NAMES { ", …" } else { "" };
+            lines.push(format!("    tools: {names}{more}"));
+        }
+        lines.extend(self.troubles().into_iter().map(|trouble| format!("    {trouble}")));
+        lines.extend(self.last_lines().into_iter().map(|line| format!("    | {line}")));
+        lines.iter().map(|line| clean_lines(line).into_owned()).collect()
     }
 
     /// The connection, which is made if there is none.
@@ -219,7 +248,7 @@ impl Server {
     pub async fn list_tools(self: &Arc<Self>) -> Result<(), CallError> {
         let client = self.client().await?;
         let listed = if client.server.has_tools { client.list("tools/list", "tools").await } else { Ok(Vec::new()) };
-        let listed = match listed {
+        let listed = match self.noted(listed) {
             Err(CallError::Refused(error)) if error.code == crate::message::METHOD_NOT_FOUND => Vec::new(),
             other => other?,
         };
@@ -252,10 +281,19 @@ impl Server {
         progress: Progress,
     ) -> Result<Value, CallError> {
         let client = self.client().await?;
-        match client.call(tool, arguments.clone(), progress.clone()).await {
+        let called = match client.call(tool, arguments.clone(), progress.clone()).await {
             Err(CallError::SessionLost) => self.client().await?.call(tool, arguments, progress).await,
             called => called,
+        };
+        self.noted(called)
+    }
+
+    /// A server may want a sign-in, or one with other rights, at any time.
+    fn noted<T>(&self, asked: Result<T, CallError>) -> Result<T, CallError> {
+        if let Err(CallError::SignIn(refusal)) = &asked {
+            self.inner().state = ServerState::NeedsSignIn(refusal.clone());
         }
+        asked
     }
 
     /// Calls a tool, and returns the result as the server has sent it.
@@ -268,7 +306,8 @@ impl Server {
 
     /// Asks for anything that changes nothing.
     pub(crate) async fn ask(self: &Arc<Self>, method: &str, params: Value) -> Result<Value, CallError> {
-        self.client().await?.ask(method, params, None).await
+        let asked = self.client().await?.ask(method, params, None).await;
+        self.noted(asked)
     }
 
     /// A list of all pages.
@@ -285,10 +324,17 @@ impl Server {
         let StartPlan::Http { url, oauth, .. } = plan else {
             return Err("only servers with a url have a sign-in".to_owned());
         };
-        let refusal = match self.client().await {
-            Err(CallError::SignIn(refusal)) => refusal,
-            Err(error) => return Err(error.to_string()),
-            Ok(_) => return Err("it needs no sign-in".to_owned()),
+        let refusal = match self.state() {
+            ServerState::NeedsSignIn(refusal) => refusal,
+            ServerState::Idle
+            | ServerState::Connecting
+            | ServerState::Ready(_)
+            | ServerState::Failed(_)
+            | ServerState::Suspended(_) => match self.client().await {
+                Err(CallError::SignIn(refusal)) => refusal,
+                Err(error) => return Err(error.to_string()),
+                Ok(_) => return Err("it needs no sign-in".to_owned()),
+            },
         };
         let client = self.context.http.client_for(&url)?;
         let store = (self.context.tokens)(self.name(), &url);

@@ -213,6 +213,20 @@ impl LiveTools for Servers {
         })
     }
 
+    fn lines(&self) -> Vec<String> {
+        self.servers.iter().flat_map(|server| server.lines()).collect()
+    }
+
+    fn reconnect(&self, name: &str) -> Result<(), String> {
+        let names = || self.servers.iter().map(|server| server.name()).collect::<Vec<_>>().join(", ");
+        let found = self.servers.iter().find(|server| server.name() == name);
+        let server = found.ok_or_else(|| format!("there is no MCP server {name}; there are {}", names()))?;
+        let this = self.this.upgrade().ok_or("the servers have ended")?;
+        server.reset();
+        drop(tokio::spawn(this.try_server(server.clone())));
+        Ok(())
+    }
+
     fn close(&self) -> Waiting<'_> {
         Box::pin(async move {
             let closing = self.servers.iter().map(|server| {

@@ -53,6 +53,8 @@ pub enum SlashCommand {
     Sandbox(Option<SandboxMode>),
     /// Lists, explains or removes rules of approval.
     Permissions(Option<String>),
+    /// Lists MCP servers, or connects one again.
+    Mcp(Option<String>),
     /// Keeps or removes a key of this provider, or of one that the user chooses.
     Auth(AuthAction, Option<String>),
     Session,
@@ -171,6 +173,7 @@ const COMMANDS: &[Spec] = &[
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
+    spec("mcp", "[reconnect NAME]", Some(Argument::Text), "list MCP servers, and connect one again"),
     spec("login", "[provider]", Some(Argument::Text), "save the key of a provider"),
     spec("logout", "[provider]", Some(Argument::Text), "remove the key of a provider"),
     spec("session", "", None, "show file, figures and cost of the session"),

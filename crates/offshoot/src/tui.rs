@@ -38,6 +38,7 @@ mod attach;
 mod bring_back;
 mod reload;
 mod permissions;
+mod mcp;
 mod sandbox;
 mod extension_writing;
 mod extension_tasks;

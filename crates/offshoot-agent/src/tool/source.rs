@@ -62,6 +62,15 @@ pub trait LiveTools: Send + Sync {
     /// Before each prompt. Waits for tools that its request has to declare, a limited time.
     fn ready(&self) -> Waiting<'_>;
 
+    /// Where each source stands, as lines for a person, who may have been sent escapes: they are cleaned.
+    fn lines(&self) -> Vec<String>;
+
+    /// Connects a source anew, beside the conversation.
+    ///
+    /// # Errors
+    /// There is none of this name, in words.
+    fn reconnect(&self, name: &str) -> Result<(), String>;
+
     /// The agent ends.
     fn close(&self) -> Waiting<'_>;
 }

@@ -124,9 +124,11 @@ impl SignIn {
         if get("state") != Some(&self.state) {
             return Err("the answer is not one to this sign-in".to_owned());
         }
-        let is_right = |issuer: &str| issuer.trim_end_matches('/') == self.authority.issuer.trim_end_matches('/');
         match get("iss") {
-            Some(issuer) if !is_right(issuer) => return Err("the answer is that of another server".to_owned()),
+            // Exactly: RFC 9207 forbids to make them alike.
+            Some(issuer) if issuer != self.authority.issuer => {
+                return Err("the answer is that of another server".to_owned());
+            }
             None if self.authority.names_itself => return Err("the answer does not name its server".to_owned()),
             Some(_) | None => {}
         }

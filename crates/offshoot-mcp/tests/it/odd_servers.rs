@@ -43,6 +43,18 @@ fn a_server_that_is_deaf_to_discovery_is_initialized() {
     });
 }
 
+/// A server in Python that starts on a busy machine answers the discovery after its time, and then takes no `initialize`.
+#[test]
+fn a_server_that_is_slow_to_start_is_discovered_again() {
+    run(async {
+        let run = Run::new("modern,slow-discovery", json!({"timeoutMs": 400}));
+        run.start().await;
+        assert_eq!(run.told(), [""; 0]);
+        assert_eq!(run.echo("x").await, ("x".to_owned(), false));
+        run.servers.close().await;
+    });
+}
+
 #[test]
 fn a_server_that_does_not_start_is_told_with_its_last_words() {
     run(async {
@@ -253,5 +265,20 @@ fn the_next_run_declares_the_same_tools_at_once() {
         assert_eq!(again.names(), ["mcp__odd__echo", "mcp__odd__look"], "before the server has started");
         assert_eq!(again.echo("x").await, ("x".to_owned(), false));
         again.servers.close().await;
+    });
+}
+
+#[test]
+fn what_a_server_claims_counts_only_if_the_user_trusts_it() {
+    run(async {
+        for (is_trusted, is_read) in [(false, false), (true, true)] {
+            let run = Run::new("", json!({"trustAnnotations": is_trusted}));
+            run.start().await;
+            let look = run.tool("mcp__odd__look");
+            assert_eq!(look.only_changes(), !is_read, "the mode read-only refuses it");
+            assert_eq!(look.is_sequential(), !is_read);
+            assert!(run.tool("mcp__odd__echo").only_changes(), "it claims nothing");
+            run.servers.close().await;
+        }
     });
 }

@@ -16,13 +16,14 @@ pub(crate) fn entry(test: &str, oddities: &str) -> Value {
 /// The server, for the process that is started as one; for all others a test that does nothing.
 pub(crate) fn serve() {
     let Ok(oddities) = std::env::var(ODDITIES) else { return };
-    let server = OddServer { oddities: oddities.split(',').map(str::to_owned).collect() };
+    let server = OddServer { oddities: oddities.split(',').map(str::to_owned).collect(), is_awake: Default::default() };
     server.run();
     std::process::exit(0);
 }
 
 struct OddServer {
     oddities: Vec<String>,
+    is_awake: std::cell::Cell<bool>,
 }
 
 fn send(message: &Value) {
@@ -86,14 +87,22 @@ impl OddServer {
             send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}));
         };
         let is_modern = self.is("modern");
-        match method {
-            _ if self.is("silent") => {}
-            "server/discover" if is_modern => answer(json!({
+        let discovered = || {
+            answer(json!({
                 "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
                 "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "odd", "version": "1"}},
-            })),
+            }));
+        };
+        match method {
+            _ if self.is("silent") => {}
+            "server/discover" if is_modern && !self.is("slow-discovery") => discovered(),
             "server/discover" if self.is("empty-discovery") => answer(json!({})),
             "server/discover" if self.is("deaf-to-discovery") => {}
+            "initialize" if self.is("slow-discovery") => {
+                refuse(-32022, "connection is serving the 2026-07-28 protocol");
+            }
+            "server/discover" if self.is("slow-discovery") && !self.is_awake.replace(true) => {}
+            "server/discover" if self.is("slow-discovery") => discovered(),
             "initialize" if is_modern => refuse(-32601, "method not found"),
             "initialize" if self.is("old") => answer(json!({"protocolVersion": "2020-01-01", "capabilities": {}})),
             "initialize" => answer(json!({

@@ -129,6 +129,8 @@ pub enum ProgramTask {
     Sandbox(Option<SandboxMode>),
     /// List, explain or remove rules of approval; answered with [`super::msg::Msg::Page`].
     Permissions(Option<String>),
+    /// List MCP servers, or connect one again; answered with [`super::msg::Msg::Page`].
+    Mcp(Option<String>),
     /// Export the session to a file. Without a name, export a page to the session's folder.
     Export(Option<String>),
     ExportBranch {

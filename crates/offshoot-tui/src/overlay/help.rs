@@ -288,6 +288,9 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+                            provider
+          /logout           remove the key of a
+          [provider]        provider
           /session          show file, figures
                             and cost of the
                             session
@@ -295,9 +298,6 @@ mod tests {
                             model's window
           /export [path]    write the session to
                             a file: .html,
-                            .jsonl, .md
-          /import <path>    take a session file
-                            into the store and
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

@@ -80,6 +80,14 @@ pub(crate) struct Args {
     #[arg(long)]
     sign_in: bool,
 
+    /// probe: the client that is registered at the server's authorization server
+    #[arg(long, value_name = "ID", requires = "sign_in")]
+    client_id: Option<String>,
+
+    /// probe: the secret of that client. Other users can see it in the process list
+    #[arg(long, value_name = "SECRET", requires = "client_id")]
+    client_secret: Option<String>,
+
     /// Use the servers of this file, too (repeatable)
     #[arg(long, value_name = "FILE")]
     mcp_config: Vec<std::path::PathBuf>,

@@ -31,7 +31,7 @@ use super::hangup::HangupNotice;
 use super::job_context::{JobContext, ask};
 use super::{
     actions, branch_list, bring_back, choices, clipboard, extension_drawing, extension_tasks, extension_texts, files,
-    operations, permissions, reload, sandbox, session_facts, settings, snapshots,
+    mcp, operations, permissions, reload, sandbox, session_facts, settings, snapshots,
 };
 
 /// The interval of checks for other programs' entries.
@@ -262,6 +262,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,
         ProgramTask::Sandbox(mode) => sandbox::run(&context, &agent, mode).await,
         ProgramTask::Permissions(words) => permissions::show(&context, &agent, words).await,
+        ProgramTask::Mcp(words) => mcp::show(&context, &agent, words.as_deref()),
         ProgramTask::Paste => return clipboard::paste(&context).await,
         ProgramTask::Copy { text, what } => return clipboard::copy(&context, text, what).await,
         ProgramTask::Choices(argument) => return choices::find(&context, &agent, argument).await,

@@ -45,6 +45,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(SetApproval(mode))],
         SlashCommand::Sandbox(mode) => vec![ProgramTask::Sandbox(mode).into()],
         SlashCommand::Permissions(words) => vec![ProgramTask::Permissions(words).into()],
+        SlashCommand::Mcp(words) => vec![ProgramTask::Mcp(words).into()],
         SlashCommand::Auth(action, provider) => vec![ScreenTask::Auth(action, provider).into()],
         SlashCommand::Session => vec![ProgramTask::Describe.into()],
         SlashCommand::Export(path) => vec![ProgramTask::Export(path).into()],

@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 use super::sign_in::signed_in;
 use super::{Args, in_runtime, selection};
 
+/// A server that is never content must not ask for ever.
+const MOST_SIGN_INS: usize = 3;
+
 pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let url = args.words.first().ok_or_else(|| CommandError::usage("no address is named"))?;
     let arguments: Value = match &args.arguments {
@@ -26,7 +29,7 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
             serde_json::from_str(text).map_err(|error| CommandError::usage(format!("--arguments: {error}")))?
         }
     };
-    let file = ConfigFile::of(&json!({"mcpServers": {"probe": {"url": url}}}), ConfigDialect::Common);
+    let file = ConfigFile::of(&json!({"mcpServers": {"probe": entry(args, url)}}), ConfigDialect::Common);
     let source =
         ConfigSource { path: "the command line".into(), scope: ConfigScope::Named, dialect: ConfigDialect::Common };
     let (mut servers, troubles) = merge(&[(Arc::new(source), file)]);
@@ -40,13 +43,17 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let server = Server::new(configured, context, None, tokio::sync::mpsc::unbounded_channel().0);
     let probed = in_runtime(async {
         let mut probed = probe(&server, args.call.as_deref(), arguments.clone()).await;
-        if args.sign_in && matches!(server.state(), ServerState::NeedsSignIn(_)) {
+        // A call may need more rights than the list.
+        for _ in 0..MOST_SIGN_INS {
+            if !args.sign_in || !matches!(server.state(), ServerState::NeedsSignIn(_)) {
+                break;
+            }
             let tokens = signed_in(app, &server).await?;
             if let Some(store) = server.token_store().await {
                 store.keep(Some(&tokens)).map_err(|why| CommandError::new(FailureKind::Failed, why))?;
             }
             server.reset();
-            probed = probe(&server, args.call.as_deref(), arguments).await;
+            probed = probe(&server, args.call.as_deref(), arguments.clone()).await;
         }
         server.close().await;
         Ok::<_, CommandError>(probed)
@@ -56,6 +63,11 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     writeln!(out, "{report}")?;
     Ok(out.finish()?)
+}
+
+fn entry(args: &Args, url: &str) -> Value {
+    let (id, secret) = (&args.client_id, &args.client_secret);
+    json!({"url": url, "oauth": {"clientId": id, "clientSecret": secret}})
 }
 
 async fn probe(server: &Arc<Server>, call: Option<&str>, arguments: Value) -> std::result::Result<Value, String> {

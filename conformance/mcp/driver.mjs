@@ -1,0 +1,50 @@
+// The client of `@modelcontextprotocol/conformance`: `offshoot mcp probe`, with a browser that goes where it is sent.
+// Called with the server's address; OFFSHOOT_BIN is the program.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** The tool that a scenario wants to be called. */
+const CALLS = {
+  tools_call: ["add_numbers", { a: 5, b: 3 }],
+  "sse-retry": ["test_reconnection", {}],
+  "http-invalid-tool-headers": ["valid_tool", {}],
+  "json-schema-2020-12-preservation": ["json_schema_echo", { schema: {} }],
+  "elicitation-sep1034-client-defaults": ["test_client_elicitation_defaults", {}],
+};
+
+const url = process.argv.at(-1);
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+const [tool, args] = CALLS[scenario] ?? (scenario.startsWith("auth/") ? ["test-tool", {}] : []);
+const home = mkdtempSync(join(tmpdir(), "offshoot-mcp-"));
+
+/** Follows the authorization server to the address that offshoot listens at. */
+async function browse(address) {
+  for (let next = address, hops = 0; hops < 10; hops += 1) {
+    const response = await fetch(next, { redirect: "manual" });
+    const location = response.headers.get("location");
+    if (!location) return;
+    next = new URL(location, next).href;
+  }
+}
+
+const words = ["mcp", "probe", url, "--sign-in"];
+if (tool) words.push("--call", tool, "--arguments", JSON.stringify(args));
+if (context.client_id) words.push("--client-id", context.client_id);
+if (context.client_secret) words.push("--client-secret", context.client_secret);
+const child = spawn(process.env.OFFSHOOT_BIN, words, {
+  env: { HOME: home, PATH: process.env.PATH },
+  stdio: ["ignore", "inherit", "pipe"],
+});
+for await (const line of createInterface({ input: child.stderr })) {
+  console.error(line);
+  const address = /https?:\/\/\S+/.exec(line)?.[0];
+  if (address?.includes("code_challenge")) browse(address).catch((error) => console.error(error));
+}
+const code = await new Promise((done) => (child.exitCode === null ? child.once("close", done) : done(child.exitCode)));
+rmSync(home, { recursive: true, force: true });
+process.exit(code ?? 1);
