@@ -19,7 +19,7 @@ pub struct FileRecording {
 }
 
 /// The data of an entry that records changes of files; `None` for every other entry.
-pub fn files_data(session: &impl Source, ix: NodeIx) -> Option<String> {
+pub fn files_data(session: &(impl Source + ?Sized), ix: NodeIx) -> Option<String> {
     if session.tree().node(ix).kind() != Kind::Custom {
         return None;
     }
@@ -29,7 +29,11 @@ pub fn files_data(session: &impl Source, ix: NodeIx) -> Option<String> {
 }
 
 /// The data of the entries between two, for the way up from the first, the last entry first, and down to the second.
-pub fn files_between(session: &impl Source, from: Option<NodeIx>, to: Option<NodeIx>) -> (Vec<String>, Vec<String>) {
+pub fn files_between(
+    session: &(impl Source + ?Sized),
+    from: Option<NodeIx>,
+    to: Option<NodeIx>,
+) -> (Vec<String>, Vec<String>) {
     let tree = session.tree();
     let path = |end: Option<NodeIx>| -> Vec<NodeIx> { end.into_iter().flat_map(|end| tree.ancestors(end)).collect() };
     let (from, to) = (path(from), path(to));

@@ -254,6 +254,8 @@ pub struct Settings {
     pub double_escape: DoubleEscape,
     pub project_trust: ProjectTrust,
     pub tree_filter: Filter,
+    /// Whether files come back with the messages; `None` until the user has said it.
+    pub tree_files: Option<bool>,
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
     pub offers_skills: bool,
@@ -375,6 +377,7 @@ impl From<&Layers> for Settings {
                 _ => ProjectTrust::Ask,
             },
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
+            tree_files: layers.text("treeFiles").map(|word| word == "both"),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
             keeps_prompts: layers.flag("promptHistory"),

@@ -82,6 +82,13 @@ pub const SETTINGS: &[Setting] = &[
         "how the tree is drawn: the path as a trunk, or pi's columns",
     ),
     setting_row(
+        "treeFiles",
+        Interaction,
+        SettingKind::Choice(&["messages", "both"]),
+        None,
+        "what comes back when you leave a branch in /tree: the messages alone, or the files as well; asked once where files would change",
+    ),
+    setting_row(
         "autocompleteMaxVisible",
         Interaction,
         SettingKind::Number { least: 3, greatest: 20 },

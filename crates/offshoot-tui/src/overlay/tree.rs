@@ -70,6 +70,8 @@ pub struct Setup {
     pub filter: Filter,
     /// Whether to leave without a question and without a summary (pi's setting `branchSummary.skipPrompt`).
     pub skips_question: bool,
+    /// Whether files come back with the messages (setting `treeFiles`); `None` asks where files would change.
+    pub files: Option<bool>,
     pub shows_preview: bool,
     /// The home directory, shown as `~`.
     pub home: Option<String>,
@@ -94,6 +96,7 @@ impl Default for Setup {
             layout: TreeLayout::default(),
             filter: Filter::Default,
             skips_question: false,
+            files: None,
             shows_preview: true,
             home: None,
             zone: TimeZone::UTC,
@@ -200,6 +203,8 @@ struct Forecasts {
 
 pub struct TreeSelector {
     source: Snapshot,
+    /// What the user answered about files, for the caller to keep.
+    files_answer: Option<bool>,
     leaf: Option<NodeIx>,
     setup: Setup,
     list: List,
@@ -228,6 +233,7 @@ impl TreeSelector {
         let list = List::new(outline.reading_near(), source.tree(), &setup);
         let mut selector = Self {
             source,
+            files_answer: None,
             leaf,
             list,
             search: Search::default(),

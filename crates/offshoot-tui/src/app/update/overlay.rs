@@ -45,7 +45,10 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         Overlay::Tree(tree) => {
             tree.tick(model.now);
             let outcome = tree.key(key);
+            let kept =
+                tree.take_files_answer().map(|both| Value::Text(if both { "both" } else { "messages" }.to_owned()));
             let mut cmds = tree_outcome(model, outcome);
+            cmds.extend(kept.map(|value| ProgramTask::Store(Scope::Global, "treeFiles", Some(value)).into()));
             cmds.extend(ask_forecast(model));
             cmds
         }
@@ -320,6 +323,7 @@ fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
         filter: model.preferences.settings.tree_filter,
         layout: model.preferences.settings.tree_layout,
         skips_question: model.preferences.settings.skip_summary_prompt,
+        files: model.preferences.settings.tree_files,
         home: model.preferences.home.clone(),
         zone: model.preferences.zone.clone(),
         now: model.now,

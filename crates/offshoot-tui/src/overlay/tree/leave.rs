@@ -1,6 +1,7 @@
 //! Navigation to the selected entry: whether it is possible, the question before it, and the keys on the way. The
 //! caller performs the navigation.
 
+use offshoot_agent::file_entries::files_between;
 use offshoot_session::outline::left_out;
 use offshoot_session::tree::NodeIx;
 use ratatui::crossterm::event::KeyEvent;
@@ -61,8 +62,22 @@ impl TreeSelector {
         if self.setup.skips_question {
             return self.leave(ix, Departure { left_out, ..Departure::default() });
         }
-        self.mode = Mode::Question(ix, Question { left_out, ..Question::new(self.setup.size) });
+        let question = Question { left_out, ..Question::new(self.setup.size) };
+        let asks_files = self.setup.files.is_none() && self.changes_files(ix);
+        self.mode =
+            Mode::Question(ix, Question { files: self.setup.files.unwrap_or_default(), asks_files, ..question });
         TreeOutcome::Stay
+    }
+
+    /// Whether files were recorded between here and an entry.
+    fn changes_files(&self, ix: NodeIx) -> bool {
+        let (up, down) = files_between(self.source.as_ref(), self.list.outline.open(), Some(ix));
+        !up.is_empty() || !down.is_empty()
+    }
+
+    /// What the user answered about files since the last time, to be kept as a setting.
+    pub fn take_files_answer(&mut self) -> Option<bool> {
+        self.files_answer.take()
     }
 
     fn leave(&mut self, ix: NodeIx, departure: Departure) -> TreeOutcome {
@@ -82,8 +97,13 @@ impl TreeSelector {
     pub(super) fn question_key(&mut self, key: KeyEvent) -> TreeOutcome {
         let Mode::Question(ix, question) = &mut self.mode else { return TreeOutcome::Stay };
         let ix = *ix;
+        let was_asking = question.is_asking_files();
         let answer = question.key(&self.setup.keymap, key);
         let files = question.files;
+        if was_asking && matches!(answer, Answer::Leave { .. }) {
+            self.files_answer = Some(files);
+            self.setup.files = Some(files);
+        }
         match answer {
             Answer::Open => TreeOutcome::Stay,
             Answer::External(text) => TreeOutcome::Edit(text),

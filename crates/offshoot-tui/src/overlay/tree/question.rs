@@ -20,7 +20,14 @@ pub(super) struct Question {
     pub(super) left_out: Option<String>,
     /// Whether the files of the entry come back, too.
     pub(super) files: bool,
+    /// Whether the user is asked about files before the first such answer.
+    pub(super) asks_files: bool,
+    /// What waits for that.
+    pub(super) asked: Option<(bool, Option<String>)>,
 }
+
+/// The answers about files.
+pub(super) const FILES: [&str; 2] = ["Messages alone", "Messages and files"];
 
 /// The outcome of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,10 +48,44 @@ impl Question {
     pub(super) fn new((columns, rows): (u16, u16)) -> Self {
         let mut prompt = Box::new(Editor::plain());
         prompt.resize(columns, rows);
-        Self { at: 0, prompt, is_writing: false, left_out: None, files: false }
+        Self { at: 0, prompt, is_writing: false, left_out: None, files: false, asks_files: false, asked: None }
+    }
+
+    /// Whether the user is asked about files now.
+    pub(super) fn is_asking_files(&self) -> bool {
+        self.asked.is_some()
     }
 
     pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
+        if self.is_asking_files() {
+            return self.files_key(keymap, key);
+        }
+        match self.plain_key(keymap, key) {
+            Answer::Leave { summarize, instructions } if self.asks_files => {
+                self.asked = Some((summarize, instructions));
+                self.is_writing = false;
+                Answer::Open
+            }
+            answer => answer,
+        }
+    }
+
+    /// A key at the question about files.
+    fn files_key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
+        match keymap.in_list(key) {
+            Some(Action::SelectCancel) => self.asked = None,
+            Some(Action::SelectUp | Action::SelectDown) => self.files = !self.files,
+            Some(Action::SelectConfirm) => {
+                if let Some((summarize, instructions)) = self.asked.take() {
+                    return Answer::Leave { summarize, instructions };
+                }
+            }
+            _ => {}
+        }
+        Answer::Open
+    }
+
+    fn plain_key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
         let action = keymap.in_list(key);
         if self.is_writing {
             return self.write(keymap, key);
@@ -150,6 +191,20 @@ mod tests {
         assert!(question.files);
         press(&mut question, &keymap, "f");
         assert!(!question.files);
+    }
+
+    #[test]
+    fn what_comes_back_is_asked_once_and_the_answer_goes_with_the_leave() {
+        let (keymap, mut question) = (Keymap::default(), Question::new((80, 24)));
+        question.asks_files = true;
+        assert_eq!(press(&mut question, &keymap, "2"), Answer::Open);
+        assert!(question.is_asking_files() && !question.files);
+        // Back to the question, and here again.
+        assert_eq!(press(&mut question, &keymap, "escape"), Answer::Open);
+        assert!(!question.is_asking_files());
+        let answer = press(&mut question, &keymap, "2 down enter");
+        assert_eq!(answer, Answer::Leave { summarize: true, instructions: None });
+        assert!(question.files);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::compare::Given;
 use super::draw::{draw, held, row, rule};
 use super::panes::Panes;
-use super::question::{ANSWERS, Question, files_words};
+use super::question::{ANSWERS, FILES, Question, files_words};
 use super::{ForecastWords, Mode, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
@@ -227,7 +227,18 @@ impl TreeSelector {
         let keymap = &self.setup.keymap;
         let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         let mut at = lines.len();
-        if question.is_writing {
+        if question.is_asking_files() {
+            lines.push(Line::styled(
+                "  What comes back? The answer is kept as the setting treeFiles",
+                theme.style(Token::Accent),
+            ));
+            for (at, answer) in FILES.iter().enumerate() {
+                let is_selected = at == usize::from(question.files);
+                let style = if is_selected { theme.style(Token::Accent) } else { plain };
+                lines.push(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
+            }
+            at = (lines.len() + 1).min(usize::from(inner.height).saturating_sub(1));
+        } else if question.is_writing {
             lines.push(Line::styled("  What should the summary focus on?", theme.style(Token::Accent)));
             let place = prompt_area(area);
             question.prompt.view(theme, place, buf);

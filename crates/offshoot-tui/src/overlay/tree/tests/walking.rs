@@ -311,3 +311,35 @@ fn a_comparison_lists_the_entries_that_the_tree_shows() {
     assert!(picture.contains("  user: more") && picture.contains("  assistant: done"), "{picture}");
     assert!(!picture.contains("(no content)"), "{picture}");
 }
+
+#[test]
+fn where_files_would_change_the_terminal_asks_once_what_comes_back() {
+    use offshoot_session::compose::NewEntry;
+    use offshoot_session::json::Json;
+    let with_files = || {
+        let mut session = told(&OLD);
+        session.append_all(&[NewEntry::custom("offshoot.files", Some(Json::parse("{}").unwrap()))]).unwrap();
+        session
+    };
+    let files = |outcome: &TreeOutcome| match outcome {
+        TreeOutcome::Navigate { files, .. } => Some(*files),
+        _ => None,
+    };
+    let mut selector = over(with_files(), (80, 24));
+    assert_eq!(press(&mut selector, "home enter enter"), TreeOutcome::Stay);
+    let shown = picture(&selector);
+    assert!(shown.contains("What comes back?") && shown.contains("› Messages alone"), "{shown}");
+    assert_eq!(files(&press(&mut selector, "down enter")), Some(true));
+    assert_eq!(selector.take_files_answer(), Some(true), "for the settings");
+    selector.stopped();
+    assert_eq!(files(&press(&mut selector, "enter enter")), Some(true), "it is not asked again");
+    assert_eq!(selector.take_files_answer(), None);
+    // A setting answers it, and where no file was recorded nothing is asked.
+    for (session, setting, expected) in
+        [(with_files(), Some(true), true), (with_files(), Some(false), false), (told(&OLD), None, false)]
+    {
+        let mut selector = over(session, (80, 24));
+        selector.setup.files = setting;
+        assert_eq!(files(&press(&mut selector, "home enter enter")), Some(expected));
+    }
+}
