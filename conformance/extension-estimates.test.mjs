@@ -1,7 +1,8 @@
-// Estimates of tokens that extensions ask for where pi is not installed: as pi 1.6.0 gives them, for entries of every kind.
+// Estimates of tokens and of too long contexts that extensions ask for where pi is not installed: as pi 1.6.0 gives them.
 //   node --test extension-estimates.test.mjs
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -62,4 +63,18 @@ test("messages, tokens, usages and cuts are those of pi", () => {
   const [ours, theirs] = [answers(OURS, cases), answers(path.join(newestPi(), "dist/index.js"), cases)];
   cases.forEach((given, at) => assert.deepEqual(ours[at], theirs[at], JSON.stringify(given)));
   assert.ok(theirs.some(({ cut }) => cut.isSplitTurn) && theirs.some(({ cut }) => !cut.isSplitTurn));
+});
+
+test("what means that a context is too long is what it means in pi", async () => {
+  const pi = await import(path.join(newestPi(), "node_modules/@earendil-works/pi-ai/dist/utils/overflow.js"));
+  const ours = await import(path.join(REPOSITORY, "crates/offshoot-extensions/host/modules/agent/overflow.mjs"));
+  const rows = fs.readFileSync(path.join(REPOSITORY, "crates/offshoot-agent/src/provider/classify/failures.tsv"), "utf8").split("\n").filter((line) => line && !line.startsWith("#"));
+  const none = { input: 0, output: 0, cacheRead: 0 };
+  const failed = rows.map((row) => row.split("\t")).map(([provider, , , , errorMessage]) => ({ stopReason: "error", provider, errorMessage, usage: none }));
+  const ended = ["stop", "length", "toolUse"].flatMap((stopReason) => [0, 990, 1000, 1001].flatMap((input) => [0, 5].map((output) => ({ stopReason, usage: { input, output, cacheRead: 0 } }))));
+  for (const message of [...failed, ...ended]) {
+    for (const window of [undefined, 1000]) assert.equal(ours.isContextOverflow(message, window), pi.isContextOverflow(message, window), JSON.stringify(message));
+    assert.equal(ours.isRecoverableLength(message, 3), pi.isRecoverableLength(message, 3), JSON.stringify(message));
+  }
+  assert.ok(failed.some((message) => pi.isContextOverflow(message)) && failed.some((message) => !pi.isContextOverflow(message)));
 });

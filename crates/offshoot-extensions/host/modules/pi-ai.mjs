@@ -6,6 +6,7 @@ import { AssistantStream, EventStream } from "../stream.mjs";
 import { StringEnum, Type } from "./typebox.mjs";
 import { Check, Errors } from "./schema.mjs";
 
+export * from "./agent/overflow.mjs";
 export { EventStream, AssistantStream as AssistantMessageEventStream, StringEnum, Type, complete, stream };
 export const streamSimple = stream;
 export const completeSimple = complete;
