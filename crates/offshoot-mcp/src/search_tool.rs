@@ -150,6 +150,7 @@ mod tests {
             ("fs", "read_file", "reads a file"),
             ("fs", "write_file", "writes a file"),
             ("git", "log", "lists commits, and who wrote them"),
+            ("fs", "watch", "keeps a log of changes"),
         ]
         .into_iter()
         .map(|(server, name, description)| Findable {
@@ -170,6 +171,7 @@ mod tests {
         assert_eq!(found("read file", None, 5), ["mcp__fs__read_file", "mcp__fs__write_file"]);
         assert_eq!(found("FILE!", None, 1), ["mcp__fs__read_file"]);
         assert_eq!(found("wrote", None, 5), ["mcp__git__log"]);
+        assert_eq!(found("log", None, 5), ["mcp__git__log", "mcp__fs__watch"]);
         assert_eq!(found("file", Some("git"), 5), [""; 0]);
         assert_eq!(found("", None, 5), [""; 0]);
     }
