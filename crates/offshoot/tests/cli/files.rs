@@ -400,12 +400,14 @@ fn files_come_over_rpc_where_a_client_asks_for_them() {
 fn on_a_full_disk_a_restore_changes_nothing_and_a_recording_says_that_it_failed() {
     let large = format!("{}\n", "x".repeat(20_000));
     let talk = Talk::new([
-        bash("c1", "echo small > a.txt; echo new > b.txt"),
+        bash("c1", "echo small > a.txt; echo new > b.txt; echo 1 > 0.txt"),
         Reply::text("done"),
         bash("c2", "cat a.txt b.txt > c.txt; head -c 200000 /dev/urandom > d.bin"),
         Reply::text("done"),
     ]);
     talk.world.write("a.txt", &large);
+    // It is made ready before the write that fails.
+    talk.world.write("0.txt", "0\n");
     talk.run(&["-p", "change it", "--approval", "auto"]);
     talk.no_problems();
     let prompt = talk.lines().iter().find(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
