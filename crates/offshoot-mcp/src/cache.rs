@@ -1,4 +1,5 @@
-//! The tools of servers as an earlier run has seen them, so that a session declares the same tools at once. Disposable.
+//! The tools and the era of servers as an earlier run has found them, so that a session declares the same tools at once, and no server is
+//! asked again for what it does not know. Disposable.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +7,17 @@ use offshoot_session::medium::{read_regular_text, replace_file};
 use serde_json::{Value, json};
 
 use crate::definition::ToolDefinition;
+use crate::era::Era;
 
 /// Larger files are not read.
 const LARGEST: u64 = 32 << 20;
+
+/// What an earlier run has found out about a server.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KnownServer {
+    pub(crate) tools: Vec<ToolDefinition>,
+    pub(crate) era: Option<Era>,
+}
 
 /// The folder of definitions; `None`: none are kept.
 #[derive(Debug, Clone, Default)]
@@ -24,19 +33,20 @@ impl DefinitionCache {
         self.0.as_deref().map(|folder: &Path| folder.join(format!("{hash}.json")))
     }
 
-    /// The tools of the server whose entry has this hash.
-    pub(crate) fn read(&self, server: &str, hash: &str) -> Option<Vec<ToolDefinition>> {
+    /// What is known of the server whose entry has this hash.
+    pub(crate) fn read(&self, server: &str, hash: &str) -> Option<KnownServer> {
         let text = read_regular_text(&self.file(hash)?, LARGEST).ok()?;
         let value: Value = serde_json::from_str(&text).ok()?;
         let tools = value["tools"].as_array()?;
-        tools.iter().map(|tool| ToolDefinition::of(server, tool).ok()).collect()
+        let tools = tools.iter().map(|tool| ToolDefinition::of(server, tool).ok()).collect::<Option<_>>()?;
+        Some(KnownServer { tools, era: value["era"].as_str().and_then(Era::parse) })
     }
 
     /// What cannot be kept is listed again by the next run.
-    pub(crate) fn write(&self, hash: &str, tools: &[ToolDefinition]) {
+    pub(crate) fn write(&self, hash: &str, tools: &[ToolDefinition], era: Option<Era>) {
         let Some(file) = self.file(hash) else { return };
         let tools: Vec<Value> = tools.iter().map(ToolDefinition::to_json).collect();
-        let text = json!({"tools": tools}).to_string();
+        let text = json!({"tools": tools, "era": era.map(Era::as_str)}).to_string();
         if read_regular_text(&file, LARGEST).ok().as_deref() != Some(&text) {
             drop(replace_file(&file, &text, 0o600));
         }

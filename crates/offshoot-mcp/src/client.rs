@@ -53,8 +53,8 @@ pub(crate) async fn begin(peer: Arc<Peer>, timeout: Option<Duration>, known: Opt
     }
     match within(limit, initialize(&peer)).await {
         Ok(server) => Ok(Client { peer, era: Era::Legacy, server, timeout }),
-        // It was slow to start, and has understood the first question since.
-        Err(CallError::Refused(error)) if error.code == UNSUPPORTED_VERSION => {
+        // It was slow to start, and has understood the first question since; or it has learnt the newer era since an earlier run.
+        Err(CallError::Refused(error)) if error.code == UNSUPPORTED_VERSION || known == Some(Era::Legacy) => {
             match within(limit, discover(&peer, limit)).await? {
                 Some(server) => Ok(modern(peer, server, timeout)),
                 None => Err(CallError::Refused(error)),

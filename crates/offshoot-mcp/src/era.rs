@@ -22,6 +22,19 @@ pub enum Era {
     Modern,
 }
 
+impl Era {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        [Self::Legacy, Self::Modern].into_iter().find(|era| era.as_str() == word)
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
 /// Who this program is.
 pub(crate) fn client_info() -> Value {
     json!({"name": CLIENT, "version": env!("CARGO_PKG_VERSION")})

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use crate::cache::KnownServer;
 use crate::client::{Client, ServerSelf, begin};
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
@@ -89,18 +90,18 @@ const MOST_LOGGED: usize = 20;
 const MOST_NAMES: usize = 30;
 
 impl Server {
-    /// Nothing is started yet. `changed` gets its name when its tools may have changed; `known` are those of an earlier run.
+    /// Nothing is started yet. `changed` gets its name when its tools may have changed; `known` is what an earlier run has found.
     pub fn new(
         configured: ConfiguredServer,
         context: ServerContext,
-        known: Option<Vec<ToolDefinition>>,
+        known: Option<KnownServer>,
         changed: UnboundedSender<String>,
     ) -> Arc<Self> {
         let inner = Inner {
             state: ServerState::Idle,
             connection: None,
-            era: None,
-            tools: known.map(Into::into),
+            era: known.as_ref().and_then(|known| known.era),
+            tools: known.map(|known| known.tools.into()),
             troubles: Vec::new(),
             logged: VecDeque::new(),
             starts: VecDeque::new(),
@@ -132,6 +133,10 @@ impl Server {
     pub(crate) fn has_resources(&self) -> bool {
         let is_hidden = self.configured.config.switches.exposure == Some(Exposure::Hidden);
         !is_hidden && matches!(&self.inner().state, ServerState::Ready(of) if of.has_resources)
+    }
+
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.inner().era
     }
 
     /// What is wrong with its tools.

@@ -96,7 +96,7 @@ impl Servers {
         match server.list_tools().await {
             Ok(()) => {
                 if let Some(tools) = server.tools() {
-                    self.cache.write(&server.configured.config.hash, &tools);
+                    self.cache.write(&server.configured.config.hash, &tools, server.era());
                 }
                 let troubles = server.troubles();
                 troubles.iter().for_each(|trouble| self.tell(format!("MCP server {}: {trouble}", server.name())));

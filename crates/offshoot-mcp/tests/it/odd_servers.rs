@@ -268,6 +268,36 @@ fn the_next_run_declares_the_same_tools_at_once() {
     });
 }
 
+/// A server that is deaf to the discovery is waited for once, not at each start.
+#[test]
+fn the_next_run_knows_the_era_and_a_server_may_have_changed_it() {
+    run(async {
+        let record = tempfile::NamedTempFile::new().unwrap();
+        let of = |oddities: &str| Run::new(oddities, json!({"env": {"RECORD": record.path()}}));
+        let first = of("empty-discovery,records");
+        first.start().await;
+        first.servers.close().await;
+        let discoveries = || std::fs::read_to_string(record.path()).unwrap().matches("server/discover").count();
+        assert_eq!(discoveries(), 1);
+        let kept = std::fs::read_dir(first.folder.path().join("cache")).unwrap().next().unwrap().unwrap().path();
+        let kept = std::fs::read_to_string(kept).unwrap();
+        for (oddities, expected) in [("empty-discovery,records", 1), ("modern,records", 2)] {
+            let again = of(oddities);
+            let configured = again.servers.all()[0].configured.clone();
+            let cache = again.folder.path().join("cache");
+            std::fs::create_dir_all(&cache).unwrap();
+            std::fs::write(cache.join(format!("{}.json", configured.config.hash)), &kept).unwrap();
+            let context = context(again.folder.path(), &again.tokens);
+            let servers = Servers::new(vec![configured], &context, (DefinitionCache::new(Some(cache)), Vec::new()));
+            let again = Run { servers, ..again };
+            again.start().await;
+            assert_eq!(again.echo("x").await, ("x".to_owned(), false), "{oddities}");
+            assert_eq!(discoveries(), expected, "{oddities}");
+            again.servers.close().await;
+        }
+    });
+}
+
 #[test]
 fn what_a_server_claims_counts_only_if_the_user_trusts_it() {
     run(async {
