@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use offshoot_agent::context_files::{self, Links};
 use offshoot_agent::tool::truncate::{self, TextLimits};
-use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, ToolContext, bash};
+use offshoot_agent::tool::{self, ConversationLink, KeyGuard, OutputFolder, Shell, ToolContext, bash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -79,6 +79,7 @@ async fn answer(line: Line) -> Result<Value, Failure> {
         call_id: String::new(),
         sandbox: None,
         neutral: None,
+        conversation: ConversationLink::default(),
         cwd: std::path::absolute(&line.cwd)?,
         home: line.home,
         outputs: OutputFolder::new(line.spill, ""),

@@ -17,6 +17,7 @@ mod neutral;
 mod permit;
 mod foreseen;
 mod approvals;
+mod forms;
 mod tool_set;
 mod files;
 mod tools;
@@ -51,6 +52,7 @@ use crate::provider::{Delta, Request};
 use crate::request_queue::{Asked, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::spending::Spending;
+use crate::tool::FormMessage;
 use crate::tool::bash::Printed;
 use crate::turn::{Effect, JobDraft, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
@@ -58,6 +60,7 @@ use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use callers::{Waiting, reply_to_all};
 use files::DriverFiles;
+use forms::Forms;
 use jobs::ReadyJob;
 use operate::{AskingOperation, Operated};
 use outbox::Outbox;
@@ -132,6 +135,7 @@ pub(crate) enum DriverInput {
     /// By a source of tools, about itself.
     SourceTold(String),
     Approval(ApprovalInput),
+    Form(FormMessage),
     Approver(Approver),
     End,
 }
@@ -188,6 +192,7 @@ pub(crate) struct Driver {
     asking: Option<AskingOperation>,
     redactor: KeyRedactor,
     approvals: Approvals,
+    forms: Forms,
     waiting: Vec<Waiting>,
     /// Requests that wait until the machine is idle and the session available.
     deferred: VecDeque<Asked>,
@@ -264,6 +269,7 @@ impl Driver {
             asking: None,
             redactor,
             approvals: Approvals::default(),
+            forms: Forms::new(own.clone()),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
@@ -386,6 +392,7 @@ impl Driver {
             DriverInput::FilesFailed(why) => self.not_recorded(&why),
             DriverInput::SourceTold(words) => self.source_told(words),
             DriverInput::Approval(input) => self.approval(input),
+            DriverInput::Form(message) => self.form(message),
             DriverInput::End => self.end(),
         }
         self.catch_up();

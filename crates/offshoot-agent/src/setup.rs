@@ -28,7 +28,7 @@ use crate::stored_prompt::ToolSets;
 use crate::summarise::AsyncSummariser;
 use crate::system_prompt::SystemPrompt;
 use crate::tool::bash::Shell;
-use crate::tool::{KeyGuard, LiveTools, OutputFolder, Tool, ToolContext};
+use crate::tool::{ConversationLink, KeyGuard, LiveTools, OutputFolder, Tool, ToolContext};
 use crate::work_folder::WorkFolders;
 
 /// Who answers when a call needs approval. There is no default: everybody who starts an agent decides.
@@ -206,6 +206,7 @@ impl Setup {
             keys: KeyGuard::default(),
             sandbox: None,
             neutral: None,
+            conversation: ConversationLink::default(),
         };
         Self {
             provider,

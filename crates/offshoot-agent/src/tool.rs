@@ -38,9 +38,14 @@ mod ls;
 mod write;
 mod choice;
 mod source;
+mod conversation;
+mod ask;
+mod todo;
 
+pub use ask::{ASK_TOOL, Ask};
 pub use bash::{Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
+pub use conversation::{ConversationLink, FormAsker, FormMessage, ReadList, TodoLists};
 pub(crate) use diff::change;
 pub use edit::Edit;
 pub(crate) use edit::edit_in_memory;
@@ -56,6 +61,7 @@ pub use read::Read;
 pub(crate) use replace::Replacement;
 pub use source::{LiveTools, ToolSource, ToolTaker, Waiting};
 pub use tier::Tier;
+pub use todo::{Todo, TodoEdit, todo_words};
 pub use write::Write;
 
 /// The variable with the session's id.
@@ -81,6 +87,7 @@ pub struct ToolContext {
     pub sandbox: Option<Sandbox>,
     /// What runs in the place of the command of the call.
     pub neutral: Option<NeutralCommand>,
+    pub conversation: ConversationLink,
 }
 
 impl ToolContext {
@@ -209,6 +216,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether it is of use only where a person can be asked; elsewhere requests do not have it.
+    fn needs_person(&self) -> bool {
+        false
+    }
+
     /// Whether the calls of an answer that calls it run one after another, in their order. Otherwise they all run at once.
     fn is_sequential(&self) -> bool {
         false
@@ -261,7 +273,17 @@ pub trait Tool: Send + Sync {
 /// Every tool, in the order of the descriptions for models.
 pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
     let bash = Bash { shell: shell.clone() };
-    vec![Arc::new(Read), Arc::new(bash), Arc::new(Edit), Arc::new(Write), Arc::new(Grep), Arc::new(Find), Arc::new(Ls)]
+    vec![
+        Arc::new(Read),
+        Arc::new(bash),
+        Arc::new(Edit),
+        Arc::new(Write),
+        Arc::new(Grep),
+        Arc::new(Find),
+        Arc::new(Ls),
+        Arc::new(Ask),
+        Arc::new(Todo),
+    ]
 }
 
 /// Works on files outside the runtime's threads. A change that has begun is completed even if its future is dropped.
@@ -276,7 +298,7 @@ async fn blocking(work: impl FnOnce() -> Result<ToolOutcome, ToolOutcome> + Send
 pub(crate) mod testing {
     //! What the tests of every tool need.
 
-    use super::{Arc, Block, KeyGuard, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
+    use super::{Arc, Block, ConversationLink, KeyGuard, OutputFolder, Tool, ToolContext, ToolOutcome, Value};
 
     /// A place that ends at this folder.
     pub(crate) fn place(dir: &std::path::Path) -> ToolContext {
@@ -289,6 +311,7 @@ pub(crate) mod testing {
             keys: KeyGuard::default(),
             sandbox: None,
             neutral: None,
+            conversation: ConversationLink::default(),
         }
     }
 

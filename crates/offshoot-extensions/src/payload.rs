@@ -82,6 +82,8 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         | Event::SessionShutdown { .. }
         | Event::ApprovalRequest { .. }
         | Event::ApprovalEnd { .. }
+        | Event::QuestionRequest { .. }
+        | Event::QuestionEnd { .. }
         | Event::Failed { .. }
         | Event::Notice { .. } => return None,
     };

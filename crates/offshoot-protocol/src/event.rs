@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::approval::{ApprovalDecision, ApprovalTier, ForeseenQuestion, OfferedRule};
 use crate::approval_record::ApprovalRecord;
 use crate::compaction::{CompactionResult, Reason, SummarySource};
+use crate::form::Form;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
 use crate::notice::NoticeCode;
 use crate::raw_json::RawJson;
@@ -219,6 +220,14 @@ pub enum Event {
         #[serde(flatten)]
         record: ApprovalRecord,
     },
+    /// The person is asked. Answered by the request `answer`. offshoot's own.
+    QuestionRequest {
+        /// Names the answer.
+        id: u64,
+        form: Form,
+    },
+    /// A question was answered or taken back. offshoot's own.
+    QuestionEnd { id: u64 },
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
@@ -292,6 +301,8 @@ impl Event {
             Self::SessionShutdown { .. } => "session_shutdown",
             Self::ApprovalRequest { .. } => "approval_request",
             Self::ApprovalEnd { .. } => "approval_end",
+            Self::QuestionRequest { .. } => "question_request",
+            Self::QuestionEnd { .. } => "question_end",
             Self::Failed { .. } => "failed",
             Self::Notice { .. } => "notice",
         }

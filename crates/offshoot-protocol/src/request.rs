@@ -11,6 +11,7 @@ use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
 use crate::approval::{ApprovalDecision, ApprovalMode, ApprovalScope};
 use crate::bash_result::BashResult;
 use crate::compaction::CompactionResult;
+use crate::form::FormAnswer;
 use crate::message::{Content, CustomMessage};
 use crate::model::Model;
 use crate::running::{QueueMode, RunSettings};
@@ -130,6 +131,8 @@ requests! {
     /// Answers an [`crate::Event::ApprovalRequest`]. The model sees the message of a rejection.
     /// `rule` is one of those that were offered, by default the narrowest; `scope` says where `allow_always` counts, by default everywhere.
     Approve { id: u64, decision: ApprovalDecision, message: Option<String>, rule: Option<String>, scope: Option<ApprovalScope> } -> (), Begins;
+    /// Answers an [`crate::Event::QuestionRequest`]. An answer that does not fit is refused, and the question stays.
+    AnswerForm { id: u64, answer: FormAnswer } -> (), Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;
 }

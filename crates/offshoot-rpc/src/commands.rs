@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use offshoot_agent::request_queue::Askable;
 use offshoot_protocol::request::{
-    AbortBash, Approve, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetSteeringMode,
+    AbortBash, AnswerForm, Approve, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
+    SetSteeringMode,
 };
 
 use crate::records::{LevelsData, QueueData};
@@ -117,6 +118,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Approve { request_id: id, decision, message, rule, scope } => {
             actions::approve(server, Approve { id, decision, message, rule, scope }).await
         }
+        RpcCommand::Answer { request_id: id, answer } => done(server, AnswerForm { id, answer }).await,
         RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
     }
 }

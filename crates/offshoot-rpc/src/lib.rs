@@ -16,6 +16,7 @@ mod row_members;
 mod request;
 mod schema;
 mod questions;
+mod form_questions;
 mod extension_front;
 mod server;
 mod approvals;

@@ -4,7 +4,7 @@
 
 use offshoot_protocol::QueueMode;
 use offshoot_protocol::message::Block;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, ApprovalScope};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, ApprovalScope, FormAnswer};
 use offshoot_session::json::{Json, strict};
 use offshoot_workspace::{Given, Row};
 use schemars::JsonSchema;
@@ -203,6 +203,11 @@ pub(crate) enum RpcCommand {
         /// Where the rule of `allow_always` counts; everywhere without it.
         #[serde(default)]
         scope: Option<ApprovalScope>,
+    },
+    /// Answers a `question_request`. An answer that does not fit is refused, and the question stays.
+    Answer {
+        request_id: u64,
+        answer: FormAnswer,
     },
     /// An operation of the table.
     #[serde(skip)]

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use crate::extension_front::RpcFront;
+use crate::form_questions::OpenForms;
 use crate::questions::OpenQuestions;
 use crate::record_queue::RecordQueue;
 use crate::records::{Disposition, DispositionData};
@@ -60,6 +61,7 @@ pub(crate) struct RpcClientState {
     /// Milliseconds.
     pub(crate) ui_timeout: Option<u64>,
     pub(crate) questions: OpenQuestions,
+    pub(crate) forms: OpenForms,
     shown: u64,
     /// Messages of the context, with the session's id, its number of entries and its leaf.
     pub(crate) counted: Option<(String, usize, Option<String>, usize)>,

@@ -70,6 +70,8 @@ impl AnswerSoFar {
             | Event::SessionChanged { .. }
             | Event::SessionShutdown { .. }
             | Event::ApprovalEnd { .. }
+            | Event::QuestionRequest { .. }
+            | Event::QuestionEnd { .. }
             | Event::Notice { .. } => return None,
         };
         Some(value.to_string())

@@ -78,6 +78,7 @@ pub mod pieces;
 pub mod extract;
 pub mod repair;
 pub mod session;
+pub mod todo;
 pub mod manager;
 pub mod list;
 pub mod store;

@@ -197,6 +197,8 @@ impl Conversation {
             | Event::SummarizationRetryFinished
             | Event::ApprovalRequest { .. }
             | Event::ApprovalEnd { .. }
+            | Event::QuestionRequest { .. }
+            | Event::QuestionEnd { .. }
             | Event::SessionShutdown { .. }
             | Event::SessionChanged { .. } => {}
         }

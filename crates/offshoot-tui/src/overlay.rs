@@ -7,6 +7,7 @@ pub mod fork;
 pub mod line;
 pub mod help;
 pub mod pick;
+pub mod form;
 pub mod dialog;
 pub mod model_scope;
 pub mod prompts;

@@ -16,6 +16,7 @@ pub mod merge;
 pub mod migrate;
 pub mod models;
 pub mod name;
+pub mod todo;
 pub mod navigate;
 pub mod pick;
 pub mod pop;
@@ -54,6 +55,7 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<undo::Undo>(),
     Row::of::<label::Label>(),
     Row::of::<name::Name>(),
+    Row::of::<todo::ShowTodo>(),
     Row::of::<export::Export>(),
     Row::of::<import::Import>(),
     Row::of::<trash::MoveToTrash>(),

@@ -217,6 +217,8 @@ pub struct Words {
     pub blocks: Vec<WordsBlock>,
     /// Whether it may be longer than a screen.
     pub is_long: bool,
+    /// Whether they only answer a question, though the operation can write.
+    pub is_answer: bool,
     /// Whether it is printed byte for byte.
     pub is_exact: bool,
     /// Whether the rest of the result is said while it is made: see `Output::stream`.

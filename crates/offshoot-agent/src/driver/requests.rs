@@ -87,7 +87,10 @@ impl Driver {
     /// The tools of requests. A session never records which are left out.
     pub(super) fn sent_tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.setup.tools.iter();
-        tools.filter(|tool| !(self.leaves_out_changes && tool.only_changes())).cloned().collect()
+        let is_left_out = |tool: &dyn Tool| {
+            (self.leaves_out_changes && tool.only_changes()) || (tool.needs_person() && !self.can_ask())
+        };
+        tools.filter(|tool| !is_left_out(tool.as_ref())).cloned().collect()
     }
 
     /// The system prompt for these tools.

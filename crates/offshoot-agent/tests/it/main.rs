@@ -20,6 +20,7 @@ mod drafts;
 mod examples;
 mod files;
 mod forecasts;
+mod lists_and_questions;
 mod operations;
 mod picked_requests;
 mod pictures;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::tool::bash::run as run_by_hand;
-use offshoot_agent::tool::{self, Bash, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
+use offshoot_agent::tool::{self, Bash, ConversationLink, OutputFolder, Shell, Tool, ToolContext, ToolOutcome};
 use offshoot_protocol::BashRun;
 use offshoot_protocol::message::Block;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ fn place(dir: &Path) -> ToolContext {
         call_id: String::new(),
         sandbox: None,
         neutral: None,
+        conversation: ConversationLink::default(),
         cwd: dir.to_owned(),
         home: None,
         outputs: OutputFolder::new(dir.join("spill"), "s"),
@@ -279,7 +280,7 @@ fn tools_are_chosen_by_name() {
         let tools = tool::select(chosen, &Shell::default()).map_err(|unknown| unknown.to_string())?;
         Ok::<_, String>(tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(","))
     };
-    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write");
+    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");
     assert_eq!(names("").unwrap(), "");
     let known = "there are read, bash, edit, write, grep, find, ls";

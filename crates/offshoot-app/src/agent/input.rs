@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use offshoot_agent::tool::{KeyGuard, OutputFolder, PathBase, Read, Tool as _, ToolContext};
+use offshoot_agent::tool::{ConversationLink, KeyGuard, OutputFolder, PathBase, Read, Tool as _, ToolContext};
 use offshoot_protocol::message::{Block, text_of};
 use offshoot_protocol::request::UserPrompt;
 use offshoot_session::medium::read_regular;
@@ -102,6 +102,7 @@ fn picture(app: &App, path: &Path, cwd: Option<&str>) -> Result<(Vec<Block>, Str
         call_id: String::new(),
         sandbox: None,
         neutral: None,
+        conversation: ConversationLink::default(),
         outputs: OutputFolder::new(&cwd, ""),
         session_env: Vec::new(),
         cwd,

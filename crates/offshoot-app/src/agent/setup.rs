@@ -16,7 +16,9 @@ use offshoot_agent::resources::{
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
-use offshoot_agent::tool::{self, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter};
+use offshoot_agent::tool::{
+    self, ConversationLink, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter,
+};
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_files::FileLimits;
 use offshoot_mcp::search_tool::TOOL_SEARCH;
@@ -142,6 +144,7 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
         keys,
         sandbox: None,
         neutral: None,
+        conversation: ConversationLink::default(),
     };
     setup.tool_context.set_session(session.id(), session.file());
     let environment = &app.environment;

@@ -4,9 +4,9 @@
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_protocol::AgentError;
 use offshoot_protocol::request::{
-    Abort, AbortBash, AgentRequest, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, Prompt, RunBash,
-    SetApproval, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetThinkingLevel, StartSession, Steer,
-    SwitchSession,
+    Abort, AbortBash, AgentRequest, AnswerForm, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, Prompt,
+    RunBash, SetApproval, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetThinkingLevel, StartSession,
+    Steer, SwitchSession,
 };
 
 macro_rules! front {
@@ -43,5 +43,5 @@ macro_rules! front {
 
 front! {
     Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, StartSession,
-    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRunSettings, SetApproval, Approve,
+    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRunSettings, SetApproval, Approve, AnswerForm,
 }

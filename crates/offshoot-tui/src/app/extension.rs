@@ -69,11 +69,20 @@ pub enum WidgetContent {
     Component(ComponentId),
 }
 
-/// A question of an extension that waits for its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Names a question and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedId {
+    /// Of an extension.
+    Extension(u64),
+    /// Of a tool or a server: an event of the agent.
+    Agent(u64),
+}
+
+/// A question that waits for its answer.
+#[derive(Debug, Clone, PartialEq)]
 pub struct AskedQuestion {
-    /// Names the answer.
-    pub id: u64,
+    /// Who asks, and which question.
+    pub id: AskedId,
     /// Foreign.
     pub title: String,
     pub kind: DialogKind,

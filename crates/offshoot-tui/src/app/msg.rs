@@ -8,6 +8,7 @@ use offshoot_agent::sandbox::SandboxReport;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{ApprovalMode, Event, FolderRefusal, SessionChangeReason, ThinkingLevel};
 use offshoot_session::clock::Millis;
+use offshoot_session::todo::TodoList;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_workspace::OperationOrder;
@@ -259,6 +260,8 @@ pub struct SessionFacts {
     /// The label of the open branch, or its last words.
     pub branch: Option<String>,
     pub branches: usize,
+    /// The todo list of the branch.
+    pub todo: Option<TodoList>,
     pub persistence: Persistence,
     pub diverged: Option<Diverged>,
 }

@@ -6,6 +6,7 @@ mod start;
 mod awaited;
 mod approval;
 mod call_list;
+mod todo;
 mod reader;
 pub(in crate::app) mod title;
 
@@ -84,6 +85,7 @@ pub fn bottom(model: &mut Model) -> Bottom {
     if !live.is_empty() || !model.conversation.is_empty() || model.live.has_start {
         live.push(Line::default());
     }
+    live.extend(todo::rows(model));
     live.extend(extension::widgets(model, false));
     let room = usize::from(size.height.saturating_sub(middle).saturating_sub(below));
     let hidden = live.len().saturating_sub(room);
@@ -141,7 +143,8 @@ fn passing(model: &Model, middle: u16) -> u16 {
 /// The rows above the editor, without the blank one before it.
 fn room_above(model: &Model) -> usize {
     let below = status::lines(model).len() + extension::widgets(model, true).len();
-    let below = u16::try_from(below + extension::widgets(model, false).len()).unwrap_or(1);
+    let beside = extension::widgets(model, false).len() + todo::rows(model).len();
+    let below = u16::try_from(below + beside).unwrap_or(1);
     let taken = middle(model, below).saturating_add(below).saturating_add(1);
     usize::from(model.size.height.saturating_sub(taken))
 }

@@ -9,6 +9,7 @@ use ratatui::text::Span;
 use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
 use offshoot_session::json::Json;
 use offshoot_session::text::{counted, one_line, spell_lines, spell_name};
+use offshoot_session::todo::TODO_TOOL;
 use offshoot_session::transcript::{ItemPart, StoredPicture, ToolCall, ToolResult};
 
 use super::page::{Page, head, more, tail};
@@ -154,7 +155,8 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         }
         CallVerb::Other => {
             say(tool, name);
-            let arguments = one_line(&shown.call.subject_start(&str::to_owned, 2_000), 2_000);
+            let arguments = brief(&shown.call).unwrap_or_else(|| shown.call.subject_start(&str::to_owned, 2_000));
+            let arguments = one_line(&arguments, 2_000);
             if shown.call.arguments().is_some() && arguments != "{}" && !shown.is_open {
                 say(format!(" {arguments}"), page.style(Token::Muted));
             }
@@ -171,6 +173,24 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     page.marked(mark, style, rows);
     if is_long {
         more(page, hidden, false);
+    }
+}
+
+/// What a call of the tools `todo` and `ask` is about: their results say the rest.
+fn brief(call: &CallView<'_>) -> Option<String> {
+    let arguments = call.arguments()?;
+    match call.name() {
+        TODO_TOOL => {
+            let about = arguments.str("task").or_else(|| arguments.str("phase")).unwrap_or_default();
+            Some(spell_name(&format!("{} {about}", arguments.str("op")?)).trim_end().to_owned())
+        }
+        "ask" => {
+            let questions = arguments.get("questions")?;
+            let more = questions.items().skip(1).count();
+            let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+            Some(format!("{}{more}", spell_name(&questions.items().next()?.str("question")?)))
+        }
+        _ => None,
     }
 }
 

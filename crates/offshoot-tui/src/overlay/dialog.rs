@@ -1,6 +1,7 @@
 //! A question of an extension: a choice, a yes or no, a line or a text. It takes the place of the editor. It does not
 //! know who asks.
 
+use offshoot_protocol::{Form, FormAnswer};
 use offshoot_session::clock::Millis;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -10,6 +11,7 @@ use ratatui::text::{Line, Span};
 
 use crate::editor::{Editor, EditorOutcome, Submission};
 use crate::keymap::{Action, Context, Keymap};
+use crate::overlay::form::FormPanel;
 use crate::overlay::hint;
 use crate::overlay::line::LineInput;
 use crate::overlay::pick::{Choice, Pick, PickOutcome};
@@ -25,7 +27,7 @@ const MAX_CHOICES: usize = 5_000;
 const BODY: u16 = 5;
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum DialogKind {
     /// One of these options.
     Choice(Vec<String>),
@@ -35,6 +37,8 @@ pub enum DialogKind {
     Line { placeholder: String },
     /// A text of several lines, from this one on.
     Text(String),
+    /// Several questions, with a title of their own.
+    Form(Form),
 }
 
 #[derive(Debug, Clone)]
@@ -54,6 +58,7 @@ enum Body {
     Confirmation(Pick),
     Line { line: LineInput, placeholder: String },
     Text(Box<Editor>),
+    Form(Box<FormPanel>),
 }
 
 /// The outcome of a key.
@@ -67,6 +72,7 @@ pub enum DialogOutcome {
     Written(String),
     /// The user's editor opens with this text.
     External(String),
+    Answered(FormAnswer),
 }
 
 impl Dialog {
@@ -96,6 +102,7 @@ impl Dialog {
                 editor.replace(&text::strip_lines(&prefill));
                 Body::Text(editor)
             }
+            DialogKind::Form(form) => Body::Form(Box::new(FormPanel::new(form))),
         };
         Self { title: bounded(title).to_owned(), message, body, deadline, scrolled: 0 }
     }
@@ -118,6 +125,7 @@ impl Dialog {
             Body::Confirmation(_) => {}
             Body::Line { line, .. } => drop(line.insert(pasted)),
             Body::Text(editor) => drop(editor.paste(pasted)),
+            Body::Form(form) => form.paste(pasted),
         }
     }
 
@@ -134,6 +142,7 @@ impl Dialog {
             return DialogOutcome::Open;
         }
         match &mut self.body {
+            Body::Form(form) => form.key(keymap, key).map_or(DialogOutcome::Open, DialogOutcome::Answered),
             Body::Choice(pick) => match pick.key(keymap, key) {
                 PickOutcome::Open => DialogOutcome::Open,
                 PickOutcome::Cancelled => DialogOutcome::Cancelled,
@@ -174,6 +183,9 @@ impl Dialog {
 
     /// Scrolls a title or a message that does not fit. Returns whether the key has done so.
     fn scroll(&mut self, keymap: &Keymap, key: KeyEvent, size: Size) -> bool {
+        if matches!(self.body, Body::Form(_)) {
+            return false;
+        }
         let rows = rows_count(&self.head(&Theme::default(), size.width, 0));
         let room = self.head_room(size);
         let most = rows.saturating_sub(room);
@@ -192,6 +204,9 @@ impl Dialog {
     /// The number of rows that show everything at this width.
     #[must_use]
     pub fn height(&self, columns: u16) -> u16 {
+        if let Body::Form(form) = &self.body {
+            return form.height(columns);
+        }
         let head = rows_count(&self.head(&Theme::default(), columns, 0));
         head.saturating_add(self.body_height(columns)).saturating_add(1)
     }
@@ -207,6 +222,7 @@ impl Dialog {
             Body::Choice(pick) | Body::Confirmation(pick) => pick.height(columns),
             Body::Line { .. } => 1,
             Body::Text(editor) => editor.height(),
+            Body::Form(form) => form.height(columns),
         }
     }
 
@@ -231,6 +247,9 @@ impl Dialog {
 
     /// Draws the question over the whole area.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, (area, now): (Rect, Millis), buf: &mut Buffer) {
+        if let Body::Form(form) = &self.body {
+            return form.view(keymap, theme, area, buf);
+        }
         let (head, body, foot) = self.parts(theme, area, now);
         for (line, row) in head.iter().zip(area.rows()) {
             text::draw(line, row, buf);
@@ -247,12 +266,14 @@ impl Dialog {
                 }
             }
             Body::Text(editor) => editor.view(theme, body, buf),
+            Body::Form(_) => {}
         }
         let hints: &[hint::Hint<'static>] = match &self.body {
             Body::Choice(_) | Body::Confirmation(_) => {
                 &[(&[Action::SelectConfirm], "choose"), (&[Action::SelectCancel], "cancel")]
             }
             Body::Line { .. } => &[(&[Action::SelectConfirm], "answer"), (&[Action::SelectCancel], "cancel")],
+            Body::Form(_) => &[],
             Body::Text(_) => &[
                 (&[Action::Submit], "answer"),
                 (&[Action::SelectCancel], "cancel"),

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use offshoot_tui::app::extension::{AskedQuestion, ComponentId, ExtensionAnswer, ExtensionMsg, OpenComponent};
+use offshoot_tui::app::extension::{AskedId, AskedQuestion, ComponentId, ExtensionAnswer, ExtensionMsg, OpenComponent};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::overlay_place::{Extent, OverlayPlace, Placing, Side};
 use offshoot_tui::overlay::dialog::DialogKind;
@@ -58,7 +58,7 @@ impl ExtensionDialogs {
         let (question, answered) = self.open_question();
         let timeout = params["timeout"].as_u64();
         let title = params["title"].as_str().unwrap_or_default().to_owned();
-        self.send(ExtensionMsg::Ask(AskedQuestion { id: question.id, title, kind, timeout }));
+        self.send(ExtensionMsg::Ask(AskedQuestion { id: AskedId::Extension(question.id), title, kind, timeout }));
         let answer = match timeout.map(Duration::from_millis) {
             Some(limit) => tokio::time::timeout(limit, answered).await.ok().and_then(Result::ok),
             None => answered.await.ok(),

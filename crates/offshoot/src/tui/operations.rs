@@ -52,11 +52,12 @@ fn canonical(file: &Path) -> Option<PathBuf> {
 
 /// What an operation reads and is too long for a notice, with its title.
 fn page(outcome: &HeldOutcome) -> Option<(String, Vec<String>)> {
-    if outcome.row.about.effect != OperationEffect::Reads || outcome.nothing.is_some() {
-        return None;
-    }
     let mut words = Words::default();
     outcome.output.words(&mut words);
+    let has_read = outcome.row.about.effect == OperationEffect::Reads || words.is_answer;
+    if !has_read || outcome.nothing.is_some() {
+        return None;
+    }
     let name = outcome.row.about.name.replace('-', " ");
     let title = name.get(..1)?.to_uppercase() + name.get(1..)?;
     words.is_long.then(|| (title, words.blocks.iter().filter_map(WordsBlock::plain).collect()))

@@ -16,6 +16,7 @@ use offshoot_session::medium::real_path_or_same;
 use offshoot_session::session::Session;
 use offshoot_session::stats;
 use offshoot_session::text::{counted, dollars, grouped};
+use offshoot_session::todo::TodoList;
 use offshoot_session::transcript::{Item, Level, ToolResult};
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::{Diverged, ModelAccess, Msg, Opened, OpenedReason, Persistence, SessionFacts};
@@ -272,6 +273,7 @@ fn seen(app: &App, session: &Session, state: &AgentState) -> Result<SessionFacts
         cost: overview.totals.cost,
         branch: Some(branch).filter(|branch| !branch.is_empty()),
         branches: overview.branches,
+        todo: TodoList::at(session, session.leaf())?,
         persistence: match file {
             None => Persistence::InMemory,
             Some(_) if is_deleted(session) => Persistence::Deleted,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::app::cmd::Purpose;
-use crate::app::extension::AskedQuestion;
+use crate::app::extension::{AskedId, AskedQuestion};
 use crate::app::model::Picking;
 use crate::app::msg::ListedModel;
 use crate::overlay::dialog::{Dialog, DialogKind};
@@ -253,7 +253,8 @@ fn an_approval_waits_for_a_question_of_an_extension() {
             write(model, "a draft");
             may_bash_run(model);
             let kind = DialogKind::Choice(vec!["red".to_owned(), "green".to_owned()]);
-            let asked = AskedQuestion { id: 7, title: "Which colour?".to_owned(), kind, timeout: None };
+            let asked =
+                AskedQuestion { id: AskedId::Extension(7), title: "Which colour?".to_owned(), kind, timeout: None };
             let dialog = Dialog::new(&asked.title, asked.kind.clone(), None, model.size);
             model.overlay = Some(Overlay::Dialog(Box::new(dialog), Box::new(asked)));
             if is_answered {

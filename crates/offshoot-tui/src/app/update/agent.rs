@@ -7,12 +7,15 @@ use offshoot_protocol::request::{
 use offshoot_protocol::{AgentError, Event, Settled};
 
 use super::leaving::take_back_queue;
-use super::{approval, overlay};
+use super::{approval, extension, overlay};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::Model;
+use offshoot_session::json::Json;
 use offshoot_session::text::counted;
+use offshoot_session::todo::{TODO_TOOL, TodoList};
 use offshoot_session::transcript::Level;
+use serde_json::Value;
 
 pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
     model.conversation.set_now(model.now);
@@ -58,12 +61,17 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
                 model.facts.tokens = answer.usage.total_tokens;
             }
         }
+        Event::ToolExecutionEnd { tool_name, result, is_error, .. } => {
+            let list = result.details.as_ref().filter(|_| tool_name == TODO_TOOL && !is_error).and_then(listed);
+            model.facts.todo = list.or(model.facts.todo.take());
+        }
         Event::QueueUpdate { steering, follow_up } => {
             model.queue = (steering.clone(), follow_up.clone());
             model.editor.set_queue(steering.clone(), follow_up.clone());
             return save_draft(model);
         }
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
+        Event::QuestionRequest { .. } | Event::QuestionEnd { .. } => extension::form(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }
@@ -82,7 +90,6 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::SystemEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
-        | Event::ToolExecutionEnd { .. }
         | Event::BashExecutionUpdate { .. }
         | Event::AutoRetryEnd { .. }
         | Event::CompactionStart { .. }
@@ -91,6 +98,12 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::Failed { .. } => {}
     }
     Vec::new()
+}
+
+/// The list in the details of a result.
+fn listed(details: &Value) -> Option<TodoList> {
+    let text = details.to_string();
+    TodoList::of_details(Json::parse(&text).ok()?)
 }
 
 /// A look that began before a change arrives after it, with the state before it. Therefore each change asks for another look.
@@ -149,7 +162,7 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
             look()
         }
         // The event has reported it, or the question is gone.
-        TerminalAnswer::Compact(..) | TerminalAnswer::Approve(..) => Vec::new(),
+        TerminalAnswer::Compact(..) | TerminalAnswer::Approve(..) | TerminalAnswer::AnswerForm(..) => Vec::new(),
         TerminalAnswer::Steer(_, Ok(_))
         | TerminalAnswer::FollowUp(_, Ok(_))
         | TerminalAnswer::Abort(_, Ok(_))

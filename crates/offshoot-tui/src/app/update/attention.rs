@@ -1,6 +1,7 @@
 //! Calls a person who is elsewhere: a turn has ended, or a question waits.
 
 use crate::app::cmd::{Cmd, ScreenTask};
+use crate::app::extension::AskedId;
 use crate::app::model::{Model, Overlay};
 use crate::app::view::title;
 
@@ -15,7 +16,7 @@ pub(super) struct Situation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WaitingQuestion {
     Approval(u64),
-    Extension(u64),
+    Asked(AskedId),
 }
 
 impl Situation {
@@ -25,7 +26,7 @@ impl Situation {
             _ => model.extensions.waiting.front().map(|(question, _)| question.id),
         };
         let approval = model.question.as_ref().map(|question| WaitingQuestion::Approval(question.id));
-        Self { is_in_run: model.is_in_run, question: approval.or(extension.map(WaitingQuestion::Extension)) }
+        Self { is_in_run: model.is_in_run, question: approval.or(extension.map(WaitingQuestion::Asked)) }
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::Event;
+use offshoot_protocol::request::AnswerForm;
 use offshoot_session::clock::Millis;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 use super::{dress, foreign_editor, suggestions};
 use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
 use crate::app::extension::{
-    AskedQuestion, ComponentId, ComponentRows, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen,
+    AskedId, AskedQuestion, ComponentId, ComponentRows, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen,
     ExtensionTask,
 };
 use crate::app::model::{Model, Overlay};
@@ -46,10 +48,9 @@ pub(super) fn message(model: &mut Model, message: ExtensionMsg) -> Vec<Cmd> {
             model.extensions.waiting.push_back((question, deadline));
         }
         ExtensionMsg::Withdraw(id) => {
-            model.extensions.waiting.retain(|(waiting, _)| waiting.id != id);
+            withdraw(model, AskedId::Extension(id));
             model.extensions.open.retain(|open| open.id != id);
             let is_shown = match &model.overlay {
-                Some(Overlay::Dialog(_, asked)) => asked.id == id,
                 Some(Overlay::Component(open)) => open.id == id,
                 _ => false,
             };
@@ -279,15 +280,45 @@ pub(super) fn dialog_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         DialogOutcome::Chosen(at) => chosen(question, at),
         DialogOutcome::Confirmed(yes) => ExtensionAnswer::Confirmed(yes),
         DialogOutcome::Written(text) => ExtensionAnswer::Text(text),
+        DialogOutcome::Answered(answer) => {
+            let AskedId::Agent(id) = question.id else { return Vec::new() };
+            model.overlay = None;
+            return vec![Cmd::ask(AnswerForm { id, answer })];
+        }
     };
     let id = question.id;
     model.overlay = None;
-    task(ExtensionTask::Answer(id, answer))
+    match id {
+        AskedId::Extension(id) => task(ExtensionTask::Answer(id, answer)),
+        AskedId::Agent(_) => Vec::new(),
+    }
+}
+
+/// A question of the agent waits for an answer, or does not any more.
+pub(super) fn form(model: &mut Model, event: &Event) {
+    match event {
+        Event::QuestionRequest { id, form } => {
+            let (id, kind) = (AskedId::Agent(*id), DialogKind::Form(form.clone()));
+            model.extensions.waiting.push_back((AskedQuestion { id, title: String::new(), kind, timeout: None }, None));
+        }
+        Event::QuestionEnd { id } => withdraw(model, AskedId::Agent(*id)),
+        _ => {}
+    }
+}
+
+/// Nobody waits for the answer any more.
+fn withdraw(model: &mut Model, id: AskedId) {
+    model.extensions.waiting.retain(|(waiting, _)| waiting.id != id);
+    if matches!(&model.overlay, Some(Overlay::Dialog(_, asked)) if asked.id == id) {
+        model.overlay = None;
+    }
 }
 
 fn chosen(question: &AskedQuestion, at: usize) -> ExtensionAnswer {
     match &question.kind {
         DialogKind::Choice(options) => options.get(at).cloned().map_or(ExtensionAnswer::Nothing, ExtensionAnswer::Text),
-        DialogKind::Confirmation(_) | DialogKind::Line { .. } | DialogKind::Text(_) => ExtensionAnswer::Nothing,
+        DialogKind::Confirmation(_) | DialogKind::Line { .. } | DialogKind::Text(_) | DialogKind::Form(_) => {
+            ExtensionAnswer::Nothing
+        }
     }
 }

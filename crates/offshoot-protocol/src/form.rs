@@ -1,0 +1,245 @@
+//! A form: questions that a tool or a server puts to the person, and the answers. One form has all that is asked at once, so that
+//! answers can be looked at and changed before they are sent. Asks nobody.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Questions to the person. All texts are foreign.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+#[serde(rename_all = "camelCase")]
+pub struct Form {
+    pub source: FormSource,
+    /// About all fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// At least one.
+    pub fields: Vec<FormField>,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "kind", content = "name", rename_all = "camelCase")]
+pub enum FormSource {
+    /// A tool, by its name.
+    Tool(String),
+    /// An MCP server, by its name.
+    Mcp(String),
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+#[serde(rename_all = "camelCase")]
+pub struct FormField {
+    /// Names the answer; once in a form.
+    pub id: String,
+    /// A word or two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    pub question: String,
+    pub kind: FieldKind,
+    /// Whether the form cannot be sent without an answer.
+    pub required: bool,
+}
+
+/// What answers a question.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum FieldKind {
+    /// One of the options, or several of them.
+    Choice {
+        options: Vec<FormOption>,
+        multi: bool,
+        /// The place of the one that is recommended.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recommended: Option<usize>,
+        /// Whether words of one's own are an answer, too.
+        other: bool,
+    },
+    /// A text of one or more lines.
+    Text {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+    },
+    Number {
+        /// Whether it is a whole number.
+        integer: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        minimum: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        maximum: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        default: Option<f64>,
+    },
+    /// Yes or no.
+    Flag {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        default: Option<bool>,
+    },
+}
+
+/// One of the answers that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+#[serde(rename_all = "camelCase")]
+pub struct FormOption {
+    /// Once in a question; the answer names it.
+    pub label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// A longer text about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+}
+
+/// What came of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "action", content = "answers", rename_all = "camelCase")]
+pub enum FormAnswer {
+    /// By the ids of the questions. Those without an answer are missing.
+    Send(BTreeMap<String, FieldAnswer>),
+    /// The person does not want to answer.
+    Decline,
+    /// The person closed it, or nobody can be asked.
+    Cancel,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FieldAnswer {
+    /// The labels of chosen options, in the order of the options.
+    pub selected: Vec<String>,
+    /// A text, a number, `true` or `false`; beside options the person's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl FieldAnswer {
+    /// A chosen option.
+    #[must_use]
+    pub fn chosen(label: &str) -> Self {
+        Self { selected: vec![label.to_owned()], text: None }
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { selected: Vec::new(), text: Some(text.into()) }
+    }
+}
+
+impl Form {
+    /// Whether answers fit the questions.
+    ///
+    /// # Errors
+    /// The first thing that does not, as a sentence.
+    pub fn check(&self, answers: &BTreeMap<String, FieldAnswer>) -> Result<(), String> {
+        if let Some(id) = answers.keys().find(|id| self.fields.iter().all(|field| field.id != **id)) {
+            return Err(format!("no question has the id {id:?}"));
+        }
+        self.fields.iter().try_for_each(|field| match answers.get(&field.id) {
+            Some(answer) => field.check(answer),
+            None if field.required => Err(format!("{:?} has no answer", field.question)),
+            None => Ok(()),
+        })
+    }
+}
+
+impl FormField {
+    /// Whether this answers the question.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a sentence.
+    pub fn check(&self, answer: &FieldAnswer) -> Result<(), String> {
+        let FieldAnswer { selected, text } = answer;
+        let FieldKind::Choice { options, multi, other, .. } = &self.kind else {
+            let text = text.as_deref().filter(|_| selected.is_empty()).ok_or("the answer is a text")?;
+            return self.kind.check_text(text);
+        };
+        if let Some(strange) = selected.iter().find(|label| options.iter().all(|option| option.label != **label)) {
+            return Err(format!("{strange:?} is not one of the options"));
+        }
+        match (selected.len() + usize::from(text.is_some()), text) {
+            (_, Some(_)) if !other => Err("only an option is an answer".to_owned()),
+            (0, _) if self.required && !multi => Err("nothing is chosen".to_owned()),
+            (2.., _) if !multi => Err("only one answer can be given".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FieldKind {
+    fn check_text(&self, text: &str) -> Result<(), String> {
+        match self {
+            Self::Number { integer, minimum, maximum, .. } => {
+                let number: f64 = text.trim().parse().map_err(|_| format!("{text:?} is not a number"))?;
+                if !number.is_finite() || (*integer && number.fract() != 0.0) {
+                    return Err(format!("{text:?} is not a whole number"));
+                }
+                if minimum.is_some_and(|least| number < least) || maximum.is_some_and(|most| number > most) {
+                    return Err(format!("{text} is outside of the allowed numbers"));
+                }
+                Ok(())
+            }
+            Self::Flag { .. } if text != "true" && text != "false" => {
+                Err(format!("{text:?} is neither true nor false"))
+            }
+            Self::Flag { .. } | Self::Text { .. } | Self::Choice { .. } => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(kind: FieldKind) -> FormField {
+        FormField { id: "a".to_owned(), header: None, question: "Which?".to_owned(), kind, required: true }
+    }
+
+    fn options(multi: bool, other: bool) -> FormField {
+        let option = |label: &str| FormOption { label: label.to_owned(), description: None, preview: None };
+        field(FieldKind::Choice { options: vec![option("x"), option("y")], multi, recommended: None, other })
+    }
+
+    #[test]
+    fn answers_are_held_against_their_questions() {
+        let both = FieldAnswer { selected: vec!["x".to_owned(), "y".to_owned()], text: None };
+        let number = |integer| field(FieldKind::Number { integer, minimum: Some(1.0), maximum: None, default: None });
+        for (field, answer, fits) in [
+            (options(false, true), FieldAnswer::chosen("x"), true),
+            (options(false, true), FieldAnswer::chosen("z"), false),
+            (options(false, true), FieldAnswer::text("mine"), true),
+            (options(false, false), FieldAnswer::text("mine"), false),
+            (options(false, true), both.clone(), false),
+            (options(true, true), both, true),
+            (options(false, true), FieldAnswer::default(), false),
+            (options(true, true), FieldAnswer::default(), true),
+            (number(true), FieldAnswer::text("2"), true),
+            (number(true), FieldAnswer::text("2.5"), false),
+            (number(false), FieldAnswer::text("2.5"), true),
+            (number(false), FieldAnswer::text("0.5"), false),
+            (number(false), FieldAnswer::text("inf"), false),
+            (field(FieldKind::Flag { default: None }), FieldAnswer::text("yes"), false),
+            (field(FieldKind::Flag { default: None }), FieldAnswer::text("true"), true),
+            (field(FieldKind::Text { default: None }), FieldAnswer::chosen("x"), false),
+        ] {
+            assert_eq!(field.check(&answer).is_ok(), fits, "{field:?} {answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_form_needs_what_is_required_and_nothing_that_is_not_asked() {
+        let form =
+            Form { source: FormSource::Tool("ask".to_owned()), message: None, fields: vec![options(false, true)] };
+        let answers = |id: &str| BTreeMap::from([(id.to_owned(), FieldAnswer::chosen("x"))]);
+        assert_eq!(form.check(&answers("a")), Ok(()));
+        assert!(form.check(&BTreeMap::new()).is_err());
+        assert!(form.check(&answers("b")).is_err());
+    }
+}
