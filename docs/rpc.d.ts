@@ -228,6 +228,11 @@ export type RpcRequest1 =
       scope?: ApprovalScope;
     }
   | {
+      type: "answer";
+      requestId: number;
+      answer: FormAnswer;
+    }
+  | {
       type: "set_approval";
       mode: ApprovalModeInput;
     }
@@ -390,6 +395,17 @@ export type RpcRequest1 =
       text: string;
     }
   | {
+      type: "todo";
+      /**
+       * What is done to a task; without it the list is shown
+       */
+      change?: "add" | "start" | "done" | "drop" | "block" | "unblock" | "rm" | "clear";
+      /**
+       * The task: its text, or a part that no other has
+       */
+      text?: string;
+    }
+  | {
       type: "import";
       /**
        * The session file
@@ -442,6 +458,22 @@ export type ApprovalDecision = "allow_once" | "allow_session" | "allow_always" |
  * For how long, and where, a rule lets calls run.
  */
 export type ApprovalScope = "session" | "project" | "everywhere";
+/**
+ * What came of a form.
+ */
+export type FormAnswer =
+  | {
+      action: "send";
+      answers: {
+        [k: string]: FieldAnswer;
+      };
+    }
+  | {
+      action: "decline";
+    }
+  | {
+      action: "cancel";
+    };
 export type ApprovalModeInput = "auto" | "edits" | "ask" | "read-only";
 export type RpcResponse = RpcSuccess | RpcRefusal;
 export type Event =
@@ -705,6 +737,18 @@ export type Event =
       scope?: ApprovalScope;
     }
   | {
+      type: "question_request";
+      /**
+       * Names the answer.
+       */
+      id: number;
+      form: Form;
+    }
+  | {
+      type: "question_end";
+      id: number;
+    }
+  | {
       type: "failed";
       error: string;
     }
@@ -911,6 +955,53 @@ export type ApprovalOutcome =
   ("allow_once" | "allow_session" | "allow_always" | "once_unsandboxed" | "reject") | "refuse" | "stopped";
 export type ApprovedBy = ("user" | "rule" | "mode") | "nobody";
 /**
+ * Who asks.
+ */
+export type FormSource =
+  | {
+      kind: "tool";
+      name: string;
+    }
+  | {
+      kind: "mcp";
+      name: string;
+    };
+/**
+ * What answers a question.
+ */
+export type FieldKind =
+  | {
+      type: "choice";
+      options: FormOption[];
+      multi: boolean;
+      /**
+       * The place of the one that is recommended.
+       */
+      recommended?: number;
+      /**
+       * Whether words of one's own are an answer, too.
+       */
+      other: boolean;
+    }
+  | {
+      type: "text";
+      default?: string;
+    }
+  | {
+      type: "number";
+      /**
+       * Whether it is a whole number.
+       */
+      integer: boolean;
+      minimum?: number;
+      maximum?: number;
+      default?: number;
+    }
+  | {
+      type: "flag";
+      default?: boolean;
+    };
+/**
  * What is shown or asked. Only `select`, `confirm`, `input` and `editor` are answered, with `extension_ui_response`.
  */
 export type UiRequest = {
@@ -1005,6 +1096,19 @@ export interface PictureInput {
    * Such as `image/png`.
    */
   mimeType: string;
+}
+/**
+ * The answer to a question.
+ */
+export interface FieldAnswer {
+  /**
+   * The labels of chosen options, in the order of the options.
+   */
+  selected?: string[];
+  /**
+   * A text, a number, `true` or `false`; beside options the person's own words.
+   */
+  text?: string;
 }
 /**
  * An answer to `extension_ui_request`. It has no response.
@@ -1122,6 +1226,53 @@ export interface CompactionResult {
   };
 }
 /**
+ * Questions to the person. All texts are foreign.
+ */
+export interface Form {
+  source: FormSource;
+  /**
+   * About all fields.
+   */
+  message?: string;
+  /**
+   * At least one.
+   */
+  fields: FormField[];
+}
+/**
+ * One question.
+ */
+export interface FormField {
+  /**
+   * Names the answer; once in a form.
+   */
+  id: string;
+  /**
+   * A word or two.
+   */
+  header?: string;
+  question: string;
+  kind: FieldKind;
+  /**
+   * Whether the form cannot be sent without an answer.
+   */
+  required: boolean;
+}
+/**
+ * One of the answers that can be chosen.
+ */
+export interface FormOption {
+  /**
+   * Once in a question; the answer names it.
+   */
+  label: string;
+  description?: string;
+  /**
+   * A longer text about it.
+   */
+  preview?: string;
+}
+/**
  * The data of each command's response. Commands that are missing here answer without data.
  */
 export interface RpcResponses {
@@ -1201,6 +1352,10 @@ export interface RpcResponses {
    * As the command `name` prints it with --json.
    */
   name?: string | number | boolean | {} | unknown[] | null;
+  /**
+   * As the command `todo` prints it with --json.
+   */
+  todo?: string | number | boolean | {} | unknown[] | null;
   /**
    * As the command `import` prints it with --json.
    */

@@ -202,7 +202,7 @@ mod tests {
         FormField { id: "a".to_owned(), header: None, question: "Which?".to_owned(), kind, required: true }
     }
 
-    fn options(multi: bool, other: bool) -> FormField {
+    fn options((multi, other): (bool, bool)) -> FormField {
         let option = |label: &str| FormOption { label: label.to_owned(), description: None, preview: None };
         field(FieldKind::Choice { options: vec![option("x"), option("y")], multi, recommended: None, other })
     }
@@ -212,14 +212,14 @@ mod tests {
         let both = FieldAnswer { selected: vec!["x".to_owned(), "y".to_owned()], text: None };
         let number = |integer| field(FieldKind::Number { integer, minimum: Some(1.0), maximum: None, default: None });
         for (field, answer, fits) in [
-            (options(false, true), FieldAnswer::chosen("x"), true),
-            (options(false, true), FieldAnswer::chosen("z"), false),
-            (options(false, true), FieldAnswer::text("mine"), true),
-            (options(false, false), FieldAnswer::text("mine"), false),
-            (options(false, true), both.clone(), false),
-            (options(true, true), both, true),
-            (options(false, true), FieldAnswer::default(), false),
-            (options(true, true), FieldAnswer::default(), true),
+            (options((false, true)), FieldAnswer::chosen("x"), true),
+            (options((false, true)), FieldAnswer::chosen("z"), false),
+            (options((false, true)), FieldAnswer::text("mine"), true),
+            (options((false, false)), FieldAnswer::text("mine"), false),
+            (options((false, true)), both.clone(), false),
+            (options((true, true)), both, true),
+            (options((false, true)), FieldAnswer::default(), false),
+            (options((true, true)), FieldAnswer::default(), true),
             (number(true), FieldAnswer::text("2"), true),
             (number(true), FieldAnswer::text("2.5"), false),
             (number(false), FieldAnswer::text("2.5"), true),
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_form_needs_what_is_required_and_nothing_that_is_not_asked() {
         let form =
-            Form { source: FormSource::Tool("ask".to_owned()), message: None, fields: vec![options(false, true)] };
+            Form { source: FormSource::Tool("ask".to_owned()), message: None, fields: vec![options((false, true))] };
         let answers = |id: &str| BTreeMap::from([(id.to_owned(), FieldAnswer::chosen("x"))]);
         assert_eq!(form.check(&answers("a")), Ok(()));
         assert!(form.check(&BTreeMap::new()).is_err());

@@ -152,7 +152,7 @@ impl Http {
             return Err(error_of(response, self.clock.now()).await);
         }
         let mut answer = Vec::new();
-        let broken = |error: reqwest::Error| AnswerTrouble::lost(self.lost(error.without_url()));
+        let broken = |error: reqwest::Error| AnswerTrouble::lost(self.lost(&error.without_url()));
         while let Some(bytes) = response.chunk().await.map_err(broken)? {
             if answer.len() + bytes.len() > limit {
                 let text = format!("its answer has more than {limit} bytes");
@@ -315,7 +315,7 @@ impl Answering {
                 deltas
             }
             Ok(Ok(None)) => reader.end(),
-            Ok(Err(error)) => reader.fail(&AnswerTrouble::lost(self.http.lost(error.without_url()))),
+            Ok(Err(error)) => reader.fail(&AnswerTrouble::lost(self.http.lost(&error.without_url()))),
         };
         if let Some((hooks, model)) = listener {
             let before = Instant::now();
@@ -350,8 +350,8 @@ fn texts(headers: &HeaderMap) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Http {
-    fn lost(&self, error: reqwest::Error) -> String {
-        self.with_causes(lost(&error), &error)
+    fn lost(&self, error: &reqwest::Error) -> String {
+        self.with_causes(lost(error), error)
     }
 
     fn unreachable(&self, url: &str, error: reqwest::Error) -> AnswerTrouble {

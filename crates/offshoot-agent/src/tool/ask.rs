@@ -13,39 +13,31 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
-/// Ask the user questions with 2 to 5 short options each, all that belong together in one call. Ask only where the answers lead to
-/// different work and neither the project nor the conversation tells; otherwise take the usual option and say so. The user can
-/// always answer in their own words: do not offer "other".
+/// Ask the user, where answers lead to different work and nothing tells which. They can always answer in their own words.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskInput {
-    /// The questions.
+    /// All that belong together.
     questions: Vec<AskedQuestion>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskedQuestion {
-    /// Names the answer.
     id: String,
-    /// The question.
     question: String,
-    /// A word or two for a tab.
+    /// A word for a tab.
     header: Option<String>,
-    /// The answers that can be chosen.
+    /// 2 to 5.
     options: Vec<AskedOption>,
-    /// Whether several options can be chosen.
     multi: Option<bool>,
-    /// The place of the recommended option, from 0.
+    /// Place of an option, from 0.
     #[serde(default, deserialize_with = "args::whole")]
     recommended: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskedOption {
-    /// A few words.
     label: String,
-    /// What follows from it.
     description: Option<String>,
-    /// A longer text that is shown beside it.
     preview: Option<String>,
 }
 

@@ -17,22 +17,15 @@ use crate::provider::ToolSpec;
 
 pub use typed::TodoEdit;
 
-/// Keep a list of what is to be done, for work of three or more steps and for every list of tasks that the user gives. One
-/// operation per call; call it together with the work itself. Tasks and phases are named by their whole text. The first open task
-/// becomes the one in progress by itself.
+/// Keep a list of what is to be done, for work of three or more steps. Tasks and phases are named by their whole text. The first
+/// open task becomes the one in progress.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TodoInput {
-    /// init: a new list, from list or items. append: items to a phase. start: a task. done, drop: a task, a phase, or all. block,
-    /// unblock: a task or a phase that waits for something you cannot do, with a reason. rm: removes a task, a phase's tasks, or
-    /// all. view: shows the list.
+    /// init takes list or items, append a phase and items; the others take a task or a phase, done, drop and rm none for all.
     op: TodoOperation,
-    /// Phases with their tasks (init).
     list: Option<Vec<TodoPhaseInput>>,
-    /// A task's whole text.
     task: Option<String>,
-    /// A phase's name.
     phase: Option<String>,
-    /// Texts of tasks (append, or init with one phase).
     items: Option<Vec<String>>,
     /// What a blocked task waits for.
     reason: Option<String>,
@@ -46,9 +39,7 @@ impl TodoInput {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TodoPhaseInput {
-    /// A short name.
     phase: String,
-    /// Texts of tasks, 5 to 10 words each.
     items: Vec<String>,
 }
 

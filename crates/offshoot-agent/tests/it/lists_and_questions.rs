@@ -11,6 +11,7 @@ use offshoot_agent::{Approver, RuleStore, Setup};
 use offshoot_protocol::request::{Abort, AnswerForm};
 use offshoot_protocol::{ApprovalScope, Event, FieldAnswer, FieldKind, FormAnswer, Settled};
 use offshoot_session::entry::Source as _;
+use offshoot_session::session::Session;
 use offshoot_session::todo::TodoList;
 use serde_json::{Value, json};
 
@@ -115,13 +116,15 @@ fn the_list_is_that_of_the_branch() {
             json!([{"phase": "Build", "content": "read it"}])
         );
 
-        let session = world.session();
-        let at = |leaf| {
-            TodoList::at(&session, leaf).unwrap().unwrap().tasks().map(|task| task.status.as_str()).collect::<Vec<_>>()
+        let states = |session: &Session, leaf| {
+            let list = TodoList::at(session, leaf).unwrap().unwrap();
+            list.tasks().map(|task| task.status.as_str().to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(at(session.leaf()), ["completed", "blocked", "in_progress"]);
-        let begun = session.tree().leaves().next().and_then(|leaf| session.tree().ancestors(leaf).nth(6));
-        assert_eq!(at(begun), ["completed", "in_progress", "pending"], "before the second prompt");
+        let at_leaf = agent.read(move |session| states(session, session.leaf())).await.unwrap();
+        assert_eq!(at_leaf, ["completed", "blocked", "in_progress"]);
+        let second_prompt = |session: &Session| session.leaf().and_then(|leaf| session.tree().ancestors(leaf).nth(6));
+        let before = agent.read(move |session| states(session, second_prompt(session))).await.unwrap();
+        assert_eq!(before, ["completed", "in_progress", "pending"]);
     });
 }
 

@@ -17,6 +17,7 @@ mod compact;
 mod crashes;
 mod damaged_histories;
 mod drafts;
+mod every_tool;
 mod examples;
 mod files;
 mod forecasts;

@@ -144,6 +144,7 @@ impl Run {
             keys: KeyGuard::default(),
             sandbox: None,
             neutral: None,
+            conversation: offshoot_agent::tool::ConversationLink::default(),
         };
         let (partial, partials) = unbounded_channel();
         (self.tool(tool).run(arguments, Arc::new(context), partial), partials)

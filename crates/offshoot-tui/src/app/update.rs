@@ -112,7 +112,10 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Background(background) => dress::background(model, background),
         Msg::Themes(themes) => dress::themes(model, themes),
         Msg::ThemeList(themes) => theme_pick::open(model, themes),
-        Msg::Agent(event) => agent::event(model, &event),
+        Msg::Agent(event) => {
+            extension::form(model, &event);
+            agent::event(model, &event)
+        }
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),

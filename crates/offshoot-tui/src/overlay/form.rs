@@ -326,7 +326,7 @@ mod tests {
           enter send · esc not answered
         ");
         // Back to the first question: the second of its options is no answer any more.
-        assert_eq!(press(&mut form, "left left left up up space enter enter enter"), None);
+        assert_eq!(press(&mut form, "shift+tab shift+tab shift+tab up up space enter enter enter"), None);
         let colour = FieldAnswer::chosen("green");
         let answers = [("colour", colour), ("size", FieldAnswer::text("4")), ("quick", FieldAnswer::text("false"))];
         assert_eq!(press(&mut form, "enter"), sent(&answers));

@@ -11,7 +11,7 @@ fn a_question_is_answered() {
     let talk = Talk::new([Reply::text("Forty-two.")]);
     talk.was_started_before();
     let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
-    terminal.until_text("0% of 200k");
+    terminal.until_text("1% of 200k");
     assert_snapshot!(terminal.screen(), @"
     offshoot 0.1.0 · m1 • thinking medium · ~/work
     ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
@@ -19,7 +19,7 @@ fn a_question_is_answered() {
     ────────────────────────────────────────────────────────────────────────────────
 
     ────────────────────────────────────────────────────────────────────────────────
-    ~/work  context ░░░░░░░░ 0% of 200k                         m1 • thinking medium
+    ~/work  context ░░░░░░░░ 1% of 200k                         m1 • thinking medium
     ");
     terminal.send("what is it?\r");
     terminal.until_text("Forty-two.").until_text("$0.000").until_idle();

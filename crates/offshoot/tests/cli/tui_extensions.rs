@@ -77,7 +77,7 @@ fn what_an_extension_shows_is_on_the_screen() {
 
     ────────────────────────────────────────────────────────────────────────────────
     under it
-    ~/work  context ░░░░░░░░ 0% of 200k                         m1 • thinking medium
+    ~/work  context ░░░░░░░░ 1% of 200k                         m1 • thinking medium
     first  second status
     ");
     assert!(!terminal.raw().contains("stolen"), "a status steers no terminal");

@@ -85,6 +85,8 @@ fn every_face(talk: &Talk, file: &str, leaf: &str) -> [u64; 3] {
     let more = pick["tokens"].as_u64().unwrap();
     assert_eq!(of_forecast(&pick["forecast"]), [total + more, messages + more, overhead], "pick --dry-run");
     let mut client = RpcClient::start(talk, &["--session", file]);
+    // Whoever can answer questions has a tool more.
+    client.ask(json!({"type": "subscribe", "approvals": true}));
     let usage = &client.ask(json!({"type": "get_session_stats"}))["contextUsage"];
     let seen = ["tokens", "messageTokens", "overheadTokens"].map(|name| usage[name].as_u64().unwrap());
     assert_eq!(seen, numbers, "get_session_stats");
@@ -202,6 +204,7 @@ fn what_fills_the_window_adds_up_on_every_face() {
     assert!(files.len() == 1 && files[0]["name"] == "AGENTS.md", "{files:?}");
     assert!((1000..1100).contains(&files[0]["tokens"].as_u64().unwrap()), "{files:?}");
     let mut client = RpcClient::start(&talk, &["--session", &file]);
+    client.ask(json!({"type": "subscribe", "approvals": true}));
     let told = client.ask(json!({"type": "context", "window": true}));
     assert_eq!(window(&told), numbers);
     assert_eq!(told["compaction"], shown["compaction"]);
@@ -243,6 +246,8 @@ fn what_fills_the_window_is_said_in_words() {
     bash
     edit
     write
+    ask
+    todo
     your prompts
     answers
     summaries

@@ -27,10 +27,10 @@ pub(super) fn changed(list: &TodoList, input: &TodoInput) -> Result<TodoList, St
             list.phases[at.0].tasks[at.1].status = TodoStatus::InProgress;
         }
         TodoOperation::Done => {
-            named(&mut list, input)?.into_iter().for_each(|task| task.status = TodoStatus::Completed)
+            named(&mut list, input)?.into_iter().for_each(|task| task.status = TodoStatus::Completed);
         }
         TodoOperation::Drop => {
-            named(&mut list, input)?.into_iter().for_each(|task| task.status = TodoStatus::Abandoned)
+            named(&mut list, input)?.into_iter().for_each(|task| task.status = TodoStatus::Abandoned);
         }
         TodoOperation::Block => {
             let reason = input.reason.as_deref().map(one_line).filter(|reason| !reason.is_empty());

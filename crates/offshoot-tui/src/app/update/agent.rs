@@ -7,7 +7,7 @@ use offshoot_protocol::request::{
 use offshoot_protocol::{AgentError, Event, Settled};
 
 use super::leaving::take_back_queue;
-use super::{approval, extension, overlay};
+use super::{approval, overlay};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::Model;
@@ -71,7 +71,6 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             return save_draft(model);
         }
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
-        Event::QuestionRequest { .. } | Event::QuestionEnd { .. } => extension::form(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }
@@ -88,6 +87,9 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         | Event::MessageEnd { message: Message::User(_) | Message::ToolResult(_) | Message::Custom(_) }
         | Event::SystemStart { .. }
         | Event::SystemEnd { .. }
+        // They take the place of the editor, as questions of extensions do.
+        | Event::QuestionRequest { .. }
+        | Event::QuestionEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::BashExecutionUpdate { .. }

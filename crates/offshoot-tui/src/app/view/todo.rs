@@ -46,7 +46,7 @@ mod tests {
         let done = r#"{"content":"a","status":"completed"}"#;
         let now = "{\"content\":\"b\\u001b[31m c\",\"status\":\"in_progress\"}";
         let blocked = r#"{"content":"d","status":"blocked","blocker":"a key"}"#;
-        assert_eq!(words(&format!("{done},{blocked},{now}")).as_deref(), Some("todo 1/3 · b c"));
+        assert_eq!(words(&format!("{done},{blocked},{now}")).as_deref(), Some("todo 1/3 · b␛[31m c"));
         assert_eq!(words(&format!("{done},{blocked}")).as_deref(), Some("todo 1/2 · waits: a key"));
         assert_eq!(words(done), None);
         assert_eq!(words(""), None);

@@ -28,7 +28,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["messages", "window"], "offshoot context SESSION"),
     (&["follow", "watch"], "offshoot tail SESSION"),
     (&["branch", "reflog"], "offshoot branches SESSION"),
-    (&["bisect", "diff"], "offshoot compare SESSION ENTRY ENTRY"),
+    (&["diff"], "offshoot compare SESSION ENTRY ENTRY"),
     (
         &["back", "cd", "co", "go", "goto", "jump", "move", "navigate", "reset", "restore", "rewind"],
         "offshoot switch SESSION ENTRY",
