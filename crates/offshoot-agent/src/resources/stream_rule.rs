@@ -262,7 +262,7 @@ mod tests {
         let mut odd = Vec::new();
         let trigger =
             RuleTrigger::of(&parse_lines(&format!("---\n{fields}\n---\nx")), Interruption::Always, &mut |why| {
-                odd.push(why)
+                odd.push(why);
             });
         (trigger, odd)
     }

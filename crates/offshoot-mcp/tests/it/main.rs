@@ -7,6 +7,7 @@
     clippy::exit,
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::needless_pass_by_value,
     reason = "tests; one of them is started as a server"
 )]
 
