@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Events, World, prompting, run};
 
-fn call(name: &str, id: &str, arguments: Value) -> Say {
+fn call(name: &str, id: &str, arguments: &Value) -> Say {
     let arguments = arguments.as_object().unwrap().clone();
     Say::Call { call: name.to_owned(), id: id.to_owned(), arguments, signature: None }
 }
@@ -52,12 +52,12 @@ fn the_list_is_that_of_the_branch() {
     run(async {
         let begin = json!({"op": "init", "list": [{"phase": "Build", "items": ["read it", "write it"]}, {"phase": "Ship", "items": ["say it"]}]});
         let first =
-            Reply::say([call("todo", "c1", begin), call("todo", "c2", json!({"op": "done", "task": "read it"}))]);
+            Reply::say([call("todo", "c1", &begin), call("todo", "c2", &json!({"op": "done", "task": "read it"}))]);
         let second = Reply::say([
-            call("todo", "c3", json!({"op": "block", "task": "write it", "reason": "no\nkey"})),
-            call("todo", "c4", json!({"op": "done", "task": "read"})),
-            call("todo", "c5", json!({"op": "append", "phase": "Ship", "items": ["say it"]})),
-            call("todo", "c6", json!({"op": "view"})),
+            call("todo", "c3", &json!({"op": "block", "task": "write it", "reason": "no\nkey"})),
+            call("todo", "c4", &json!({"op": "done", "task": "read"})),
+            call("todo", "c5", &json!({"op": "append", "phase": "Ship", "items": ["say it"]})),
+            call("todo", "c6", &json!({"op": "view"})),
         ]);
         let world = World::new([first, Reply::text("Begun."), second, Reply::text("Done.")]);
         let (agent, _events) = world.start_with(world.session(), setup(&world, Approver::Nobody));
@@ -147,7 +147,7 @@ fn asked() -> Value {
 #[test]
 fn a_question_waits_for_an_answer_that_fits() {
     run(async {
-        let world = World::new([Reply::say([call("ask", "c1", asked())]), Reply::text("Done.")]);
+        let world = World::new([Reply::say([call("ask", "c1", &asked())]), Reply::text("Done.")]);
         let (agent, mut events) =
             world.start_with(world.session(), setup(&world, Approver::FrontEnd(Arc::new(NoRules))));
         let talking = prompting(&agent, "work");
@@ -180,7 +180,7 @@ fn a_question_waits_for_an_answer_that_fits() {
 #[test]
 fn a_question_that_nobody_waits_for_is_taken_back() {
     run(async {
-        let world = World::new([Reply::say([call("ask", "c1", asked())])]);
+        let world = World::new([Reply::say([call("ask", "c1", &asked())])]);
         let (agent, mut events) =
             world.start_with(world.session(), setup(&world, Approver::FrontEnd(Arc::new(NoRules))));
         let talking = prompting(&agent, "work");
