@@ -23,9 +23,13 @@ pub use typed::TodoEdit;
 struct TodoInput {
     /// init takes list or items, append a phase and items; the others take a task or a phase, done, drop and rm none for all.
     op: TodoOperation,
+    /// Phases with tasks.
     list: Option<Vec<TodoPhaseInput>>,
+    /// Its text.
     task: Option<String>,
+    /// Its name.
     phase: Option<String>,
+    /// Texts of tasks.
     items: Option<Vec<String>>,
     /// What a blocked task waits for.
     reason: Option<String>,
