@@ -94,6 +94,7 @@ async function script(peer) {
   await peer.ask({ type: "search", query: ["writing"] });
   await peer.ask({ type: "label", entry: "@", text: "yours" });
   await peer.ask({ type: "name", text: "named here" });
+  await peer.ask({ type: "todo" });
   await peer.ask({ type: "switch", entry: leaf });
   await peer.ask({ type: "pop", summary: "A detour." });
   await peer.ask({ type: "set_model", provider: "test", modelId: "m2" });

@@ -35,7 +35,7 @@ export function prepare(folder, scenario, agent, url) {
 
 /** Commands of extensions that pi brings itself. */
 const PIS_OWN = new Set(["llama", "mcp"]);
-const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
+const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls", "ask", "todo"]);
 /** The words of the built-in tools are each program's own. */
 const own = (text) =>
   text?.replace(/(Successfully wrote|wrote \d+ bytes?) to/, "wrote to").replace(/(Successfully replaced 1 block\(s\)|made 1 replacement) in ([^ )]*\w)\.?/, "replaced in $2");
@@ -53,6 +53,9 @@ function entry({ type, customType, message, content, data, details, display, lab
   if (type === "compaction") return { type, summary, fromHook: fromHook ?? false };
   return undefined;
 }
+
+/** Lists of tools in what extensions store, without those that pi does not have. */
+const withoutOwnTools = (entries) => JSON.parse(JSON.stringify(entries).replaceAll(',"ask","todo"', ""));
 
 /** What a request asks, without the prompt and the tools that each program has of its own. */
 function request({ body }, scenario) {
@@ -127,7 +130,7 @@ export class RpcRun {
       code,
       said: this.scenario.said?.(this.said) ?? this.said,
       failures: this.peer.records.filter(({ type }) => type === "extension_error").map(({ event, error }) => ({ event, error })),
-      entries: entries.map(entry).filter(Boolean).map(this.scenario.entries ?? ((each) => each)),
+      entries: withoutOwnTools(entries).map(entry).filter(Boolean).map(this.scenario.entries ?? ((each) => each)),
       requests: this.server.requests.map((each) => request(each, this.scenario)),
       commands: commands.filter(({ source }) => source === "extension").filter(({ name }) => !PIS_OWN.has(name)).map(({ name, description }) => ({ name, description })),
     };
