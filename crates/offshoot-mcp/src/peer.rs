@@ -1,5 +1,5 @@
 //! Requests to a server that wait for their answers, and what a server says unasked. Knows no transport: messages leave through a
-//! [`Carrier`], and those that arrive are given to [`Peer::take`].
+//! `Carrier`, and those that arrive are given to `Peer::take`.
 
 use std::collections::HashMap;
 use std::pin::Pin;
