@@ -21,7 +21,7 @@ mod keys;
 pub use crate::provider::{LocalModel, LocalModels, LocalServer, LocalThinking};
 pub use find::{FoundModel, UnknownModel};
 pub use key_command::printed_key;
-pub use keys::{Env, KeyOrigin, KeyedModel, Keys};
+pub use keys::{Env, KeyOrigin, KeyedModel, Keys, is_key_variable};
 pub use privacy::too_open;
 pub use scope::{ScopedModel, scope};
 pub use table::{Models, Trouble};

@@ -158,6 +158,10 @@ impl Peer {
                 biased;
                 // Before the answer: both may be there.
                 Some(sign) = signs.recv() => {
+                    // A server that never stops reporting would keep the other arms from their turn.
+                    if Instant::now() >= end {
+                        return Err(CallError::Late(end - begun));
+                    }
                     until = (Instant::now() + silence).min(end);
                     // Nobody may look at it.
                     progress.iter().for_each(|progress| drop(progress.send(sign.clone())));
@@ -281,4 +285,44 @@ pub(crate) async fn within<T>(
     work: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, CallError> {
     timeout_at(Instant::now() + limit, work).await.unwrap_or(Err(CallError::Late(limit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nowhere;
+
+    impl Carrier for Nowhere {
+        fn send(&self, _: Value, _: Option<u64>) {}
+
+        fn forget(&self, _: u64) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_server_that_reports_progress_without_a_pause_has_no_more_time_than_others() {
+        let peer = Peer::new(Box::new(Nowhere), tokio::sync::mpsc::unbounded_channel().0, "file:///");
+        let flood = Arc::clone(&peer);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let silence = Duration::from_millis(2);
+        let asked = runtime.block_on(async {
+            let (progress, _shown) = tokio::sync::mpsc::unbounded_channel();
+            let patience = Patience { silence: Some(silence) };
+            let asking = peer.ask("tools/call", json!({}), patience, Some(progress));
+            let flooding = async {
+                let params = json!({"progressToken": 1, "progress": 1});
+                let method = "notifications/progress".to_owned();
+                loop {
+                    flood.take(Incoming::Notification { method: method.clone(), params: params.clone() });
+                    // More than `ask` takes in one turn.
+                    flood.take(Incoming::Notification { method: method.clone(), params: params.clone() });
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::select! { asked = asking => asked, () = flooding => unreachable!() }
+        });
+        assert_eq!(asked, Err(CallError::Late(silence * LONGEST_WAIT)));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::expand_home;
-use offshoot_agent::model::printed_key;
+use offshoot_agent::model::{is_key_variable, printed_key};
 use offshoot_protocol::Secret;
 
 use crate::config_file::{ConfigScope, ConfiguredServer};
@@ -55,7 +55,7 @@ pub fn is_inherited(name: &str) -> bool {
 /// # Errors
 /// A variable is not set, or a command does not print a value, as a clause.
 pub async fn plan(server: &ConfiguredServer, around: &Surroundings) -> Result<StartPlan, String> {
-    let fill = |text: &str| expand(text, &*around.variables);
+    let fill = |text: &str| expand_for(text, server.source.scope, around);
     let home = |text: String| expand_home(OsString::from(text), around.home.as_deref());
     match &server.config.reach {
         Reach::Stdio { command, args, env, cwd } => {
@@ -99,27 +99,49 @@ pub async fn plan(server: &ConfiguredServer, around: &Surroundings) -> Result<St
 /// A value that may be a command in a file of the user. A project must not run one.
 async fn value_of(text: &str, scope: ConfigScope, around: &Surroundings) -> Result<String, String> {
     match text.strip_prefix('!') {
-        None => expand(text, &*around.variables),
+        None => expand_for(text, scope, around),
         Some(_) if scope == ConfigScope::Project => Err("a project's file runs no command for a value".to_owned()),
         Some(command) => printed_key(command).await.map(|value| value.expose().to_owned()),
     }
+}
+
+/// Fills a text in. A project's file must not name the variable of a provider's key.
+fn expand_for(text: &str, scope: ConfigScope, around: &Surroundings) -> Result<String, String> {
+    match named_variables(text).find(|name| scope == ConfigScope::Project && is_key_variable(name)) {
+        None => expand(text, &*around.variables),
+        Some(key) => Err(format!(
+            "{key} is a provider's key, which a project's file does not get; a file of yours may give it to the server"
+        )),
+    }
+}
+
+/// What is before the first `${NAME}` or `${NAME:-default}` of a text, the name, the default, and the rest.
+fn next_variable(text: &str) -> Option<(&str, &str, Option<&str>, &str)> {
+    let (before, after) = text.split_once("${")?;
+    let (inside, rest) = after.split_once('}')?;
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inside, None),
+    };
+    Some((before, name, default, rest))
+}
+
+/// The variables that a text names.
+fn named_variables(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, name, _, after) = next_variable(rest)?;
+        rest = after;
+        Some(name)
+    })
 }
 
 /// Fills in `${NAME}` and `${NAME:-default}`.
 fn expand(text: &str, variables: &(dyn Fn(&str) -> Option<String> + Send + Sync)) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
+    while let Some((before, name, default, behind)) = next_variable(rest) {
         filled.push_str(before);
-        let Some((inside, behind)) = after.split_once('}') else {
-            filled.push_str("${");
-            rest = after;
-            continue;
-        };
-        let (name, default) = match inside.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inside, None),
-        };
         let value = variables(name).filter(|value| !value.is_empty() || default.is_none());
         let value = value.or_else(|| default.map(str::to_owned)).ok_or_else(|| format!("{name} is not set"))?;
         filled.push_str(&value);
@@ -135,15 +157,19 @@ pub fn shown_words(words: &[OsString]) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// What a server runs or asks, as it is written, for the question about it.
+/// What a server runs or asks, as it is written, with the variables that it gets, for the question about it.
 pub fn shown_reach(reach: &Reach) -> String {
-    match reach {
-        Reach::Stdio { command, args, .. } => {
+    let (runs, values) = match reach {
+        Reach::Stdio { command, args, env, .. } => {
             let words: Vec<OsString> = std::iter::once(command).chain(args).map(OsString::from).collect();
-            shown_words(&words)
+            (shown_words(&words), env)
         }
-        Reach::Http { url, .. } => url.clone(),
-    }
+        Reach::Http { url, headers, .. } => (url.clone(), headers),
+    };
+    let mut names: Vec<&str> = values.iter().flat_map(|(_, value)| named_variables(value)).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { runs } else { format!("{runs} (gets {})", names.join(", ")) }
 }
 
 /// The path of a folder of servers, whatever the session's folder is.
@@ -202,6 +228,32 @@ mod tests {
         assert_eq!(env_of(r#""!echo from-a-command""#, ConfigScope::User), Ok("from-a-command".to_owned()));
         let refused = env_of(r#""!echo x""#, ConfigScope::Project);
         assert_eq!(refused, Err("env.K: a project's file runs no command for a value".to_owned()));
+    }
+
+    #[test]
+    fn a_project_does_not_name_a_providers_key() {
+        let refused = "ANTHROPIC_API_KEY is a provider's key, which a project's file does not get; a file of yours may \
+                       give it to the server";
+        let value = r#""x${HOST}${ANTHROPIC_API_KEY:-}""#;
+        assert_eq!(env_of(value, ConfigScope::Project), Err(format!("env.K: {refused}")));
+        assert_eq!(env_of(value, ConfigScope::User), Ok("xh".to_owned()));
+        for entry in [
+            r#"{"command":"${ANTHROPIC_API_KEY:-a}"}"#,
+            r#"{"command":"a","args":["${ANTHROPIC_API_KEY:-a}"]}"#,
+            r#"{"command":"a","cwd":"${ANTHROPIC_API_KEY:-a}"}"#,
+            r#"{"url":"http://h/${ANTHROPIC_API_KEY:-a}"}"#,
+            r#"{"url":"http://h","headers":{"a":"${ANTHROPIC_API_KEY:-a}"}}"#,
+        ] {
+            assert!(planned(entry, ConfigScope::Project).is_err_and(|why| why.ends_with(refused)), "{entry}");
+            assert!(planned(entry, ConfigScope::User).is_ok(), "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_question_shows_which_variables_a_server_gets() {
+        let env = ["A", "B"].map(|name| (name.to_owned(), "${HOST}${EMPTY:-x}".to_owned())).to_vec();
+        let reach = Reach::Stdio { command: "a b".to_owned(), args: Vec::new(), env, cwd: None };
+        assert_eq!(shown_reach(&reach), "'a b' (gets EMPTY, HOST)");
     }
 
     #[test]

@@ -223,10 +223,7 @@ impl Keys {
 
     /// The variables that providers' keys are in: the usual ones, and those that the files name.
     pub fn variables(&self, models: &Models) -> Vec<String> {
-        let usual = catalogue::providers().iter().flat_map(CatalogueProvider::variables);
-        let usual = usual.chain(LocalServer::ALL.into_iter().filter_map(LocalServer::key_variable));
-        let mut names: Vec<String> = usual.map(str::to_owned).collect();
-        names.extend(aws::SECRETS.map(str::to_owned));
+        let mut names: Vec<String> = usual_variables().map(str::to_owned).collect();
         names.extend(self.named(models).flat_map(|key| value::variables(key.expose())));
         names.sort();
         names.dedup();
@@ -364,6 +361,19 @@ fn as_header(model: &mut Model, header: &str, key: Option<Secret>) {
 fn with_bare_key(value: String) -> impl Iterator<Item = String> {
     let bare = value.trim().rsplit_once(' ').map(|(_, key)| key.to_owned());
     std::iter::once(value).chain(bare)
+}
+
+/// The variables that providers' keys are usually in.
+fn usual_variables() -> impl Iterator<Item = &'static str> {
+    let of_catalogue = catalogue::providers().iter().flat_map(CatalogueProvider::variables);
+    let local = LocalServer::ALL.into_iter().filter_map(LocalServer::key_variable);
+    of_catalogue.chain(local).chain(aws::SECRETS)
+}
+
+/// Whether a provider's key is usually in this variable.
+#[must_use]
+pub fn is_key_variable(name: &str) -> bool {
+    usual_variables().any(|known| known == name)
 }
 
 fn variables(provider: &str) -> impl Iterator<Item = &'static str> {

@@ -23,6 +23,10 @@ const MOST_SIGN_INS: usize = 3;
 
 pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let url = args.words.first().ok_or_else(|| CommandError::usage("no address is named"))?;
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        let why = format!("{url} is no address: it does not begin with http:// or https://");
+        return Err(CommandError::usage(why).hint("`offshoot mcp` tries the servers that your files name"));
+    }
     let arguments: Value = match &args.arguments {
         None => json!({}),
         Some(text) => {
