@@ -15,8 +15,16 @@ use sha1::{Digest as _, Sha1};
 
 const LONGEST_INDEX: u64 = 128 << 20;
 const MOST_PACKS: usize = 1000;
+/// The lists of packs are held while a folder is recorded; packs beyond this are not looked into.
+const LARGEST_LISTS: u64 = 512 << 20;
+/// Longer paths are none that a system has.
+const LONGEST_PATH: usize = 4096;
 /// git makes no longer chains.
 const LONGEST_CHAIN: usize = 4096;
+/// Each base that is named, not counted back, is another search through all packs.
+const MOST_NAMED_BASES: usize = 64;
+/// The deltas of a chain are held together; so many times the limit of a file.
+const DELTAS: u64 = 4;
 const REGULAR: u32 = 0o100_000;
 const KIND: u32 = 0o170_000;
 
@@ -106,6 +114,9 @@ impl GitIndex {
             name.truncate(name.len().checked_sub(dropped)?);
             let rest = bytes.get(start..)?;
             let length = rest.iter().position(|byte| *byte == 0)?;
+            if name.len() + length > LONGEST_PATH {
+                return None;
+            }
             name.extend_from_slice(rest.get(..length)?);
             // Names end with one zero byte, or with up to eight.
             at = if version == 4 { start + length + 1 } else { at + ((start - at + length + 8) & !7) };
@@ -147,8 +158,10 @@ impl GitObjects {
         let folder = common.join("objects");
         let packs = fs::read_dir(folder.join("pack")).into_iter().flatten().filter_map(Result::ok);
         let paths = packs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "idx"));
+        let mut room = LARGEST_LISTS;
         let packs = paths.take(MOST_PACKS).filter_map(|path| {
-            let index = read_regular(&path, LONGEST_INDEX).ok()?;
+            let index = read_regular(&path, LONGEST_INDEX.min(room)).ok()?;
+            room = room.saturating_sub(u64::try_from(index.len()).unwrap_or(u64::MAX));
             (index.get(..8)? == b"\xfftOc\0\0\0\x02").then(|| Pack { index, path: path.with_extension("pack") })
         });
         Some(Self { packs: packs.collect(), folder, limit })
@@ -180,22 +193,27 @@ impl GitObjects {
         is_file.then(|| bytes.split_off(head + 1))
     }
 
-    fn packed(&self, id: &GitId, depth: usize) -> Option<(u8, Vec<u8>)> {
+    fn packed(&self, id: &GitId, named: usize) -> Option<(u8, Vec<u8>)> {
         let (pack, offset) = self.packs.iter().find_map(|pack| Some((pack, pack.offset(id)?)))?;
-        self.read(&open_regular(&pack.path).ok()?, offset, depth)
+        self.read(&open_regular(&pack.path).ok()?, offset, named)
     }
 
-    /// The object at a place of a pack: its kind, and its bytes. Deltas are applied to what they are made of.
-    fn read(&self, pack: &File, offset: u64, depth: usize) -> Option<(u8, Vec<u8>)> {
+    /// The object at a place of a pack: its kind, and its bytes. Deltas are applied to what they are made of. `named` bases were
+    /// looked up on the way here.
+    fn read(&self, pack: &File, offset: u64, named: usize) -> Option<(u8, Vec<u8>)> {
         let (mut deltas, mut at) = (Vec::new(), offset);
+        let mut room = self.limit.saturating_mul(DELTAS);
         let (kind, mut bytes) = loop {
-            if deltas.len() + depth > LONGEST_CHAIN {
+            if deltas.len() > LONGEST_CHAIN {
                 return None;
             }
             let head = head(pack, at)?;
             let (kind, size, mut used) = kind_and_size(&head)?;
             if size > self.limit {
                 return None;
+            }
+            if matches!(kind, 6 | 7) {
+                room = room.checked_sub(size)?;
             }
             match kind {
                 1..=4 => break (kind, inflate(pack, at + used, size)?),
@@ -210,7 +228,7 @@ impl GitObjects {
                     let start = usize::try_from(used).ok()?;
                     let base = GitId::read(head.get(start..)?)?;
                     deltas.push(inflate(pack, at + used + 20, size)?);
-                    break self.packed(&base, depth + deltas.len())?;
+                    break self.packed(&base, Some(named + 1).filter(|named| *named <= MOST_NAMED_BASES)?)?;
                 }
                 _ => return None,
             }
@@ -417,5 +435,40 @@ mod tests {
             }
             fs::write(&path, bytes).unwrap();
         }
+    }
+
+    /// A pack with one delta for itself, and a list that names it: both as anybody can write them.
+    #[test]
+    fn a_pack_that_leads_back_to_itself_and_paths_without_end_say_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join(".git/objects/pack");
+        fs::create_dir_all(&folder).unwrap();
+        let id = GitId::of(b"x");
+        let mut object = vec![(7 << 4) | 4];
+        object.extend(id.0);
+        let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut deflated, &[1, 1, 1, b'x']).unwrap();
+        object.extend(deflated.finish().unwrap());
+        let mut list = b"\xfftOc\0\0\0\x02".to_vec();
+        (0..256_u32).for_each(|byte| list.extend(u32::from(byte >= u32::from(id.0[0])).to_be_bytes()));
+        list.extend(id.0);
+        list.extend([0; 8]);
+        fs::write(folder.join("a.idx"), list).unwrap();
+        fs::write(folder.join("a.pack"), object).unwrap();
+        let objects = GitObjects::open(dir.path(), 1 << 20).unwrap();
+        assert!(objects.has(&id));
+        assert_eq!(objects.content(&id), None);
+
+        // Version 4 of the index: each name keeps the one before it and makes it longer.
+        let mut index = b"DIRC\0\0\0\x04\0\0\x10\0".to_vec();
+        for _ in 0..4096 {
+            index.extend([0; 24]);
+            index.extend(0o100_644_u32.to_be_bytes());
+            index.extend([0; 12 + 20 + 2]);
+            index.push(0);
+            index.extend([b'n'; 100]);
+            index.push(0);
+        }
+        assert!(GitIndex::parse(&index, b"").is_none());
     }
 }
