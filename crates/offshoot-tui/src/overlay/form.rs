@@ -279,6 +279,25 @@ mod tests {
     }
 
     #[test]
+    fn a_long_question_is_cut_with_a_mark() {
+        let question = (1..=30).map(|row| format!("line {row}\n")).collect::<String>();
+        let mut colour = choice("colour", false);
+        colour.question = question;
+        let panel = panel(vec![colour]);
+        let shown = screen_of(44, 8, |theme, area, buf| panel.view(&Keymap::default(), theme, area, buf));
+        insta::assert_snapshot!(shown, @"
+        line 1
+        line 2
+        line 3
+        … 27 more rows; the call above has all of it
+          1. red
+             As in the old design
+        › 2. blue (recommended)
+          enter answer · esc not answered
+        ");
+    }
+
+    #[test]
     fn one_question_is_answered_by_one_key() {
         let mut colour = panel(vec![choice("colour", false)]);
         insta::assert_snapshot!(screen(&colour), @"

@@ -40,7 +40,14 @@ impl FormPanel {
         let (mut head, rows) = (self.head(theme, area.width), self.rows(theme, area.width));
         let below = usize::from(area.height.saturating_sub(1));
         // The selected row is seen, whatever else is not.
-        head.truncate(below.saturating_sub(rows.len().min(3)).max(1));
+        let most = below.saturating_sub(rows.len().min(3)).max(1);
+        if head.len() > most {
+            let left = head.len() - most + 1;
+            head.truncate(most.saturating_sub(1));
+            let rows = if left == 1 { "row" } else { "rows" };
+            let words = format!("… {left} more {rows}; the call above has all of it");
+            head.push(Line::styled(text::fit(&words, usize::from(area.width)).into_owned(), theme.style(Token::Dim)));
+        }
         let room = below.saturating_sub(head.len());
         let selected_end = rows.iter().rposition(|row| row.is_selected).map_or(0, |at| at + 1);
         let selected = rows.iter().position(|row| row.is_selected).unwrap_or_default();
