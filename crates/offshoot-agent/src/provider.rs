@@ -48,8 +48,8 @@ use serde_json::Value;
 use offshoot_protocol::message::{AssistantMessage, Message, Usage};
 
 pub(crate) use address::{percent_encoded, url_host};
+pub use classify::{TOO_LONG, is_cut_short, is_silent_overflow};
 pub(crate) use classify::{is_about_pictures, is_of_request};
-pub use classify::{is_cut_short, is_silent_overflow};
 pub use draft::{answer_of, failed_answer};
 pub(crate) use held_texts::TextFilter;
 pub use hooks::{HeaderChange, Hooked, Hooks, RequestHooks};

@@ -18,7 +18,7 @@ pub(super) struct AnswerTrouble {
 }
 
 /// Servers' messages about a context that is too long: `#` is a number, `*` is anything. Lower case.
-const TOO_LONG: &[&str] = &[
+pub const TOO_LONG: &[&str] = &[
     "prompt is too long",
     "prompt too long",
     "prompt exceeds max length",

@@ -59,6 +59,17 @@ fn write(path: &Path, content: &[u8], is_program: bool) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// Extensions and the agent must not differ about which failures a shorter context mends.
+    #[test]
+    fn the_host_knows_the_same_messages_about_long_contexts_as_the_agent() {
+        let module = HOST.get_file("modules/agent/overflow.mjs").unwrap().contents_utf8().unwrap();
+        let (_, list) = module.split_once("const TOO_LONG = [").unwrap();
+        let (list, _) = list.split_once("];").unwrap();
+        let known: Vec<&str> =
+            list.lines().filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\",")).collect();
+        assert_eq!(known, offshoot_agent::provider::TOO_LONG);
+    }
+
     #[test]
     fn a_file_that_somebody_changed_is_written_again() {
         let cache = tempfile::tempdir().unwrap();

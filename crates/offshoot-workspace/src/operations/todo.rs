@@ -18,42 +18,7 @@ use crate::place::Place;
 use crate::run::open_session;
 use crate::words::{Line, Words};
 
-closed_words! {
-    /// What is done to the list.
-    pub enum TodoWord {
-        /// A new task
-        Add = "add",
-        /// The task that is worked on
-        Start = "start",
-        /// It is done
-        Done = "done",
-        /// It will not be done
-        Drop = "drop",
-        /// It waits for something
-        Block = "block",
-        /// It waits no longer
-        Unblock = "unblock",
-        /// It is taken off the list
-        Rm = "rm",
-        /// All tasks are
-        Clear = "clear",
-    }
-}
-
-impl TodoWord {
-    fn edit(self) -> TodoEdit {
-        match self {
-            Self::Add => TodoEdit::Add,
-            Self::Start => TodoEdit::Start,
-            Self::Done => TodoEdit::Done,
-            Self::Drop => TodoEdit::Drop,
-            Self::Block => TodoEdit::Block,
-            Self::Unblock => TodoEdit::Unblock,
-            Self::Rm => TodoEdit::Rm,
-            Self::Clear => TodoEdit::Clear,
-        }
-    }
-}
+closed_words!(TodoEdit, TodoEdit::WORDS);
 
 input! {
     /// What `todo` gets.
@@ -61,7 +26,7 @@ input! {
         /// A path, an id or its unique start or end, a name, or `latest`
         session: SessionName = arg,
         /// What is done to a task; without it the list is shown
-        change: Option<TodoWord> = arg,
+        change: Option<TodoEdit> = arg,
         /// The task: its text, or a part that no other has
         text: Option<Text> = arg,
     }
@@ -128,7 +93,7 @@ impl Operation for ShowTodo {
         let list = TodoList::at(session, session.leaf())?.unwrap_or_default();
         let Some(change) = input.change else { return Ok(TodoPlan { list, is_question: true, is_same: true }) };
         let text = input.text.as_ref().map_or("", |text| text.0.as_str());
-        let changed = change.edit().of(&list, text).map_err(|why| Failure::refused(FailureKind::Usage, why))?;
+        let changed = change.of(&list, text).map_err(|why| Failure::refused(FailureKind::Usage, why))?;
         Ok(TodoPlan { is_same: changed == list, list: changed, is_question: false })
     }
 

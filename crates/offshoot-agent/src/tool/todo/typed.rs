@@ -22,6 +22,24 @@ pub enum TodoEdit {
 }
 
 impl TodoEdit {
+    /// The words that a person types.
+    pub const WORDS: &[&str] = &["add", "start", "done", "drop", "block", "unblock", "rm", "clear"];
+
+    /// From such a word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "add" => Self::Add,
+            "start" => Self::Start,
+            "done" => Self::Done,
+            "drop" => Self::Drop,
+            "block" => Self::Block,
+            "unblock" => Self::Unblock,
+            "rm" => Self::Rm,
+            "clear" => Self::Clear,
+            _ => return None,
+        })
+    }
+
     /// The list after a change. `text` is a new task's text, or that of a task: all of it, or what only this one has.
     ///
     /// # Errors
