@@ -47,6 +47,8 @@ pub enum HeldBack {
     Untrusted,
     /// It comes with a project, and nobody has named it.
     NotNamed,
+    /// The same, and the user wants to hear no more of it.
+    Refused,
 }
 
 /// Every server that the files of a folder name, and what is wrong with the files.
@@ -68,11 +70,14 @@ pub fn find(app: &App, folder: &Path, selection: &McpSelection) -> (Vec<FoundSer
     let enabled = app.environment.data.as_deref().map(EnabledServers::of);
     let found = servers.into_iter().map(|configured| {
         let is_named = || enabled.as_ref().is_some_and(|enabled| enabled.has(&configured));
+        let is_refused = || enabled.as_ref().is_some_and(|enabled| enabled.has_refused(&configured));
         let held_back = match configured.source.scope {
             ConfigScope::Project if !is_trusted => Some(HeldBack::Untrusted),
             _ if !configured.is_enabled() => Some(HeldBack::Disabled),
-            ConfigScope::Project if !is_named() => Some(HeldBack::NotNamed),
-            ConfigScope::Named | ConfigScope::Project | ConfigScope::User => None,
+            ConfigScope::Project if is_named() => None,
+            ConfigScope::Project if is_refused() => Some(HeldBack::Refused),
+            ConfigScope::Project => Some(HeldBack::NotNamed),
+            ConfigScope::Named | ConfigScope::User => None,
         };
         FoundServer { configured, held_back }
     });
@@ -101,7 +106,7 @@ pub fn held_back_words(app: &App, found: &[FoundServer]) -> Vec<String> {
                     short(path)
                 ));
             }
-            Some(HeldBack::Untrusted | HeldBack::Disabled) | None => {}
+            Some(HeldBack::Untrusted | HeldBack::Disabled | HeldBack::Refused) | None => {}
         }
     }
     words

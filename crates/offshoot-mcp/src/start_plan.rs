@@ -172,6 +172,24 @@ pub fn shown_reach(reach: &Reach) -> String {
     if names.is_empty() { runs } else { format!("{runs} (gets {})", names.join(", ")) }
 }
 
+/// All that a person should see before a server runs: its command or address, its folder and what it is given, as they are written.
+pub fn shown_whole(reach: &Reach) -> Vec<String> {
+    let mut lines = Vec::new();
+    match reach {
+        Reach::Stdio { command, args, env, cwd } => {
+            let words: Vec<OsString> = std::iter::once(command).chain(args).map(OsString::from).collect();
+            lines.push(shown_words(&words));
+            lines.extend(cwd.iter().map(|cwd| format!("in {cwd}")));
+            lines.extend(env.iter().map(|(name, value)| format!("with {name}={value}")));
+        }
+        Reach::Http { url, headers, .. } => {
+            lines.push(url.clone());
+            lines.extend(headers.iter().map(|(name, value)| format!("sends {name}: {value}")));
+        }
+    }
+    lines
+}
+
 /// The path of a folder of servers, whatever the session's folder is.
 pub(crate) fn file_uri(folder: &Path) -> String {
     let escape = |byte: u8| match byte {
@@ -254,6 +272,20 @@ mod tests {
         let env = ["A", "B"].map(|name| (name.to_owned(), "${HOST}${EMPTY:-x}".to_owned())).to_vec();
         let reach = Reach::Stdio { command: "a b".to_owned(), args: Vec::new(), env, cwd: None };
         assert_eq!(shown_reach(&reach), "'a b' (gets EMPTY, HOST)");
+    }
+
+    #[test]
+    fn a_person_sees_the_whole_entry() {
+        let shown = |entry: &str| {
+            let file = ConfigFile::parse(&format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#), ConfigDialect::Common);
+            let source = ConfigSource { path: "f".into(), scope: ConfigScope::Project, dialect: ConfigDialect::Common };
+            shown_whole(&merge(&[(Arc::new(source), file)]).0.remove(0).config.reach)
+        };
+        assert_eq!(
+            shown(r#"{"command":"x","args":["a b"],"cwd":"sub","env":{"NODE_OPTIONS":"-r ./evil.js"}}"#),
+            ["x 'a b'", "in sub", "with NODE_OPTIONS=-r ./evil.js"]
+        );
+        assert_eq!(shown(r#"{"url":"http://h/","headers":{"A":"${B}"}}"#), ["http://h/", "sends A: ${B}"]);
     }
 
     #[test]

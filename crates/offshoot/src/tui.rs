@@ -47,6 +47,7 @@ mod folder_question;
 mod start_panel;
 mod trust_question;
 mod extension_question;
+mod mcp_question;
 mod peer_question;
 mod first_start;
 mod program;

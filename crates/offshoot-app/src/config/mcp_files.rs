@@ -1,5 +1,6 @@
 //! The files of MCP servers, read; and the user's answers which servers of projects may start: `mcp-enabled.json` in the data folder, by the
-//! file that names the server and a hash of its entry. Never in the project: what comes with a clone enables nothing.
+//! file that names the server and a hash of its entry, and `mcp-refused.json` beside it. Never in the project: what comes with a clone
+//! enables nothing.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -58,6 +59,12 @@ fn places(environment: &Environment, folder: &Path, named: &[PathBuf], imports: 
     places
 }
 
+/// The files of servers that come with a project.
+pub fn of_project(environment: &Environment, folder: &Path, imports: &[String]) -> Vec<PathBuf> {
+    let all = places(environment, folder, &[], imports).into_iter();
+    all.filter(|place| place.scope == ConfigScope::Project && place.path.exists()).map(|place| place.path).collect()
+}
+
 /// Every file of servers that there is, read, of which the first counts most; and what cannot be read.
 pub fn read(
     environment: &Environment,
@@ -98,24 +105,32 @@ fn of_claude(environment: &Environment, folder: &Path) -> Vec<(Arc<ConfigSource>
         .collect()
 }
 
-/// By file and name: the hash of the entry that may run.
-type Enabled = BTreeMap<String, BTreeMap<String, String>>;
+/// By file and name: the hash of the entry that was answered about.
+type Answers = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The user's answers about servers of projects.
+/// The user's answers about servers of projects. A changed entry has no answer.
 #[derive(Debug, Clone)]
-pub struct EnabledServers(SharedFile);
+pub struct EnabledServers {
+    enabled: SharedFile,
+    /// Those that must not be asked about again.
+    refused: SharedFile,
+}
 
 impl EnabledServers {
     /// That of this data folder. Reads nothing yet.
     pub fn of(data: &Path) -> Self {
-        Self(SharedFile::private(data.join("mcp-enabled.json"), LIMIT))
+        let file = |name: &str| SharedFile::private(data.join(name), LIMIT);
+        Self { enabled: file("mcp-enabled.json"), refused: file("mcp-refused.json") }
     }
 
     /// Whether the user has let exactly this entry of this file run. A file that cannot be read lets none run.
     pub fn has(&self, server: &ConfiguredServer) -> bool {
-        let all = self.read().unwrap_or_default();
-        let of_file = all.get(&key(&server.source.path));
-        of_file.and_then(|servers| servers.get(&server.config.name)).is_some_and(|hash| *hash == server.config.hash)
+        is_answered(&self.enabled, server)
+    }
+
+    /// Whether the user wants to hear no more of exactly this entry.
+    pub fn has_refused(&self, server: &ConfiguredServer) -> bool {
+        is_answered(&self.refused, server)
     }
 
     /// Lets a server run as it is written now.
@@ -123,25 +138,43 @@ impl EnabledServers {
     /// # Errors
     /// The file cannot be read or written; a file with other contents is left as it is.
     pub fn enable(&self, server: &ConfiguredServer) -> Result<()> {
-        let failed = |error: io::Error| CommandError::io(format!("write {}", self.0.path.display()), &error);
-        let locked = self.0.lock().map_err(failed)?;
-        let mut all = self.read()?;
-        let servers = all.entry(key(&server.source.path)).or_default();
-        servers.insert(server.config.name.clone(), server.config.hash.clone());
-        let text = serde_json::to_string_pretty(&all).map_err(|error| failed(error.into()))?;
-        locked.replace(&(text + "\n")).map_err(failed)
+        keep_answer(&self.enabled, server)
     }
 
-    fn read(&self) -> Result<Enabled> {
-        let failed = |cause: String| {
-            let what = format!("could not read {}", self.0.path.display());
-            CommandError { causes: vec![cause], ..CommandError::new(FailureKind::Damaged, what) }
-        };
-        match self.0.read() {
-            Ok(Some(text)) => serde_json::from_str(&text).map_err(|error| failed(error.to_string())),
-            Ok(None) => Ok(Enabled::new()),
-            Err(error) => Err(failed(error.to_string())),
-        }
+    /// Asks about a server no more, as it is written now. [`EnabledServers::enable`] still lets it run.
+    ///
+    /// # Errors
+    /// The file cannot be read or written; a file with other contents is left as it is.
+    pub fn refuse(&self, server: &ConfiguredServer) -> Result<()> {
+        keep_answer(&self.refused, server)
+    }
+}
+
+fn is_answered(file: &SharedFile, server: &ConfiguredServer) -> bool {
+    let all = read_answers(file).unwrap_or_default();
+    let of_file = all.get(&key(&server.source.path));
+    of_file.and_then(|servers| servers.get(&server.config.name)).is_some_and(|hash| *hash == server.config.hash)
+}
+
+fn keep_answer(file: &SharedFile, server: &ConfiguredServer) -> Result<()> {
+    let failed = |error: io::Error| CommandError::io(format!("write {}", file.path.display()), &error);
+    let locked = file.lock().map_err(failed)?;
+    let mut all = read_answers(file)?;
+    let servers = all.entry(key(&server.source.path)).or_default();
+    servers.insert(server.config.name.clone(), server.config.hash.clone());
+    let text = serde_json::to_string_pretty(&all).map_err(|error| failed(error.into()))?;
+    locked.replace(&(text + "\n")).map_err(failed)
+}
+
+fn read_answers(file: &SharedFile) -> Result<Answers> {
+    let failed = |cause: String| {
+        let what = format!("could not read {}", file.path.display());
+        CommandError { causes: vec![cause], ..CommandError::new(FailureKind::Damaged, what) }
+    };
+    match file.read() {
+        Ok(Some(text)) => serde_json::from_str(&text).map_err(|error| failed(error.to_string())),
+        Ok(None) => Ok(Answers::new()),
+        Err(error) => Err(failed(error.to_string())),
     }
 }
 

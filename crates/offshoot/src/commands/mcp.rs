@@ -14,7 +14,7 @@ use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::http::http;
 use offshoot_app::mcp::{FoundServer, HeldBack, McpSelection, ServerSecrets, context, find};
 use offshoot_mcp::server::{Server, ServerState};
-use offshoot_mcp::start_plan::shown_reach;
+use offshoot_mcp::start_plan::{shown_reach, shown_whole};
 use offshoot_session::text::{clean_lines, counted};
 use offshoot_settings::Settings;
 use serde_json::{Value, json};
@@ -153,15 +153,15 @@ fn enable(app: &App, args: &Args) -> Result<()> {
     let (found, _) = find(&trusting, &folder, &selection);
     let server = found.iter().find(|server| server.configured.config.name == name);
     let server = server.ok_or_else(|| unknown(name, &found))?;
-    if server.held_back != Some(HeldBack::NotNamed) {
+    if !matches!(server.held_back, Some(HeldBack::NotNamed | HeldBack::Refused)) {
         return app.ui.nothing_to_do(&format!("{name} needs no permission"));
     }
     let data = app.environment.data.as_deref();
     let data = data.ok_or_else(|| CommandError::new(FailureKind::Failed, "the data folder is not known"))?;
     EnabledServers::of(data).enable(&server.configured)?;
     let mut out = app.ui.text();
-    let runs = clean_lines(&shown_reach(&server.configured.config.reach)).into_owned();
-    writeln!(out, "{name} may run: {runs}")?;
+    let runs = shown_whole(&server.configured.config.reach);
+    writeln!(out, "{name} may run: {}", clean_lines(&runs.join("\n    ")))?;
     let is_trusted = app.trust_of(&folder).0 == offshoot_app::trust::Trust::Given;
     if !is_trusted {
         writeln!(
@@ -195,7 +195,7 @@ impl ListedServer {
         match (self.found.held_back, &self.state) {
             (Some(HeldBack::Disabled), _) => "off",
             (Some(HeldBack::Untrusted), _) => "untrusted",
-            (Some(HeldBack::NotNamed), _) => "not-enabled",
+            (Some(HeldBack::NotNamed | HeldBack::Refused), _) => "not-enabled",
             (None, Some(ServerState::Ready(_))) => "ready",
             (None, Some(ServerState::NeedsSignIn(_))) => "needs-sign-in",
             (None, _) => "failed",
@@ -305,7 +305,7 @@ fn print(app: &App, listed: &[ListedServer]) -> Result<()> {
         let source = app.environment.short(&configured.source.path.display().to_string());
         writeln!(out, "{}  {}{tools}  ({source})", configured.config.name, server.word())?;
         writeln!(out, "    {}", clean_lines(&shown_reach(&configured.config.reach)))?;
-        if server.found.held_back == Some(HeldBack::NotNamed) {
+        if matches!(server.found.held_back, Some(HeldBack::NotNamed | HeldBack::Refused)) {
             writeln!(out, "    `offshoot mcp enable {}` lets it run", configured.config.name)?;
         }
         let odd = server.why().into_iter().chain(server.troubles.iter().map(String::as_str));

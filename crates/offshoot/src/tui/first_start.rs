@@ -1,5 +1,5 @@
-//! What is asked before the first conversation, in one panel: trust, the project's extensions, the own folders of pi and oh-my-pi, a key. Each
-//! answer goes to whoever asked. Draws nothing.
+//! What is asked before the first conversation, in one panel: trust, the project's extensions and MCP servers, the own folders of pi and
+//! oh-my-pi, a key. Each answer goes to whoever asked. Draws nothing.
 
 use offshoot_app::agent::Args;
 use offshoot_app::app::App;
@@ -8,20 +8,23 @@ use offshoot_app::trust::Trust;
 use offshoot_session::session::Session;
 
 use super::start_panel::{StartAnswer, StartQuestion, ask};
-use super::{extension_question, peer_question, trust_question};
+use super::{extension_question, mcp_question, peer_question, trust_question};
 use crate::commands::auth::{first_key, lacks_key};
 
 /// Asks what nobody has answered yet, and returns the program with the decision about the session's folder.
 pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> {
     let folder = &app.folder_of(session);
     let (app, trust) = &trust_question::question(app, folder);
-    // Of a folder that is not trusted yet the extensions are listed with it.
+    // Of a folder that is not trusted yet the extensions and servers are listed with it.
     let trusting = trust.as_ref().map_or_else(|| app.clone(), |_| trust_question::decided(app, folder, true));
     let extensions = extension_question::question(&trusting, args, session)?;
+    let servers = mcp_question::questions(&trusting, args, folder)?;
     let peers = peer_question::questions(app)?;
     let others = [trust, &extensions.as_ref().map(|(question, _)| question.clone())];
+    let of_servers = servers.iter().map(|(_, question)| question);
     let of_peers = peers.iter().map(|(_, question)| question);
-    let mut questions: Vec<StartQuestion> = others.into_iter().flatten().chain(of_peers).cloned().collect();
+    let mut questions: Vec<StartQuestion> =
+        others.into_iter().flatten().chain(of_servers).chain(of_peers).cloned().collect();
     let wants_key = begins_without_a_key(args) && lacks_key(app)?;
     // Alone, the list of providers is the panel.
     let is_key_alone = questions.is_empty();
@@ -33,6 +36,12 @@ pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> 
     let runs_extensions = answer_if(extensions.is_some());
     if let Some((_, asked)) = extensions.filter(|_| decided.trust_of(folder).0 == Trust::Given) {
         extension_question::settle(app, &asked, runs_extensions)?;
+    }
+    for (server, _) in &servers {
+        let answer = answer_if(true);
+        if decided.trust_of(folder).0 == Trust::Given {
+            mcp_question::settle(app, server, answer)?;
+        }
     }
     peers.iter().for_each(|(peer, _)| peer_question::settle(app, *peer, answer_if(true)));
     // Another program's folder may have brought one meanwhile.

@@ -5,12 +5,13 @@ use std::path::Path;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
 use offshoot_agent::resources::of_project;
 use offshoot_app::app::App;
+use offshoot_app::config::mcp_files;
 use offshoot_app::config::settings::{SettingsFiles, of_omp};
 use offshoot_app::config::trust_file::{TrustFile, real};
 use offshoot_app::error::Result;
 use offshoot_app::trust::{RunTrust, Trust, extension_folders};
 use offshoot_protocol::Peer;
-use offshoot_settings::Scope;
+use offshoot_settings::{Scope, Settings};
 
 use super::start_panel::{StartAnswer, StartQuestion};
 
@@ -84,6 +85,11 @@ fn effects(app: &App, folder: &Path) -> Vec<String> {
             .iter()
             .map(|place| format!("{} has extensions", app.environment.short(&place.display().to_string()))),
     );
+    let imports = app.settings_files(folder).load().map(|(layers, _)| Settings::from(&layers).mcp_import);
+    let servers = mcp_files::of_project(&app.environment, folder, &imports.unwrap_or_default());
+    effects.extend(servers.iter().map(|path| {
+        format!("{} names MCP servers; each is asked about", app.environment.short(&path.display().to_string()))
+    }));
     effects
 }
 

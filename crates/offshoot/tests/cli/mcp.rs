@@ -6,6 +6,7 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::{Talk, until, until_ended};
+use crate::terminal::Terminal;
 
 #[allow(clippy::exit, clippy::print_stdout, clippy::print_stderr, reason = "the test program is a server then")]
 #[path = "../../../offshoot-mcp/tests/it/scripted.rs"]
@@ -193,6 +194,54 @@ fn a_server_of_a_project_runs_as_it_was_named_and_a_changed_entry_asks_again() {
     assert!(printed.contains("the MCP server odd is not started"), "{printed}");
     assert!(!pid.exists());
     assert!(talk.run(&["mcp", "enable", "nobody"]).contains("no file names a server nobody"));
+}
+
+/// Each with all that it runs. A changed entry asks again, and an answer is kept by the entry.
+#[test]
+fn on_a_terminal_a_server_of_a_project_is_asked_about_once() {
+    let talk = Talk::new((0..4).map(|_| Reply::text("Yes.")));
+    let pid = talk.world.work().join("pid");
+    let mut entry = server("pid");
+    entry["env"]["PID_FILE"] = json!(pid);
+    let two = |entry: &Value| {
+        let servers = json!({"odd": entry, "other": {"command": "touch", "args": [pid], "cwd": "/"}});
+        talk.world.write(".mcp.json", json!({"mcpServers": servers}).to_string());
+    };
+    two(&entry);
+    let open = || Terminal::offshoot(&talk, &["chat", "go"], (150, 40));
+    let mut terminal = open();
+    let screen = terminal.until_text("such as 1y 2y:").screen();
+    for words in [
+        "1  Do you trust ~/work?",
+        "~/work/.mcp.json names MCP servers; each is asked about",
+        "2  Start the MCP server odd of ~/work/.mcp.json?",
+        "--exact mcp::serve --nocapture; with SCRIPTED_MCP_SERVER=pid; with PID_FILE=",
+        "3  Start the MCP server other of ~/work/.mcp.json?",
+        "; in /",
+    ] {
+        assert!(screen.replace('\n', " ").replace("    ", " ").contains(words), "{words}: {screen}");
+    }
+    // Of a folder that is not trusted nothing starts, whatever is answered about its servers.
+    terminal.send("2y 3n\r");
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended() && !pid.exists());
+    let mut terminal = open();
+    terminal.until_text("such as 1y 2y:").send("1y 2y 3n\r");
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended() && std::fs::remove_file(&pid).is_ok());
+    let mut terminal = open();
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended() && std::fs::remove_file(&pid).is_ok() && !terminal.raw().contains("MCP server"));
+    entry["args"].as_array_mut().unwrap().push(json!("--quiet"));
+    two(&entry);
+    let mut terminal = open();
+    let screen = terminal.until_text("y, n or Enter:").screen();
+    assert!(screen.contains("Start the MCP server odd of") && screen.contains("--nocapture --quiet"), "{screen}");
+    terminal.send("\r");
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended() && !pid.exists());
+    // The command line still lets the refused one run.
+    assert!(talk.run(&["mcp", "enable", "other"]).contains(" may run: touch "));
 }
 
 /// Of other programs only what the user imports starts, and nothing of theirs is written.
