@@ -1,4 +1,4 @@
-//! SQLite stores of other programs. They are read, and not one byte, name or time of their folders changes.
+//! Stores and sessions of other programs. They are read, and not one byte, name or time of their folders changes.
 //!
 //! Modules are declared in reading order, and each uses only those above it.
 
@@ -7,6 +7,23 @@
 
 mod foreign_store;
 mod omp_keys;
+mod agent;
+mod key;
+mod foreign_medium;
+mod record;
+mod planned;
+mod growth;
+mod composing;
+mod mapper;
+mod side_folder;
+mod foreign_session;
+mod claude;
+mod opening;
 
+pub use agent::Agent;
+pub use foreign_medium::ForeignMedium;
+pub use foreign_session::ForeignSession;
 pub use foreign_store::{ForeignStore, ForeignStoreError};
 pub use omp_keys::{OmpKey, OmpKeys, omp_keys};
+pub use opening::{foreign_agent, open_foreign};
+pub use planned::ForeignHead;

@@ -314,7 +314,7 @@ impl NewEntry {
     }
 
     /// The line, without line feed.
-    pub(crate) fn line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
+    pub fn line(&self, id: &EntryId, parent: Option<&EntryId>, at: Millis) -> String {
         self.line_after(&[], id, parent, at)
     }
 

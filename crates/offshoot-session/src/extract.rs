@@ -90,6 +90,13 @@ pub fn subtree(source: &dyn Source, top: NodeIx, header: &Header) -> Result<Extr
 pub fn everything(source: &dyn Source, loaded: &Loaded, header: Option<&Header>) -> Result<Pieces> {
     let own = loaded.header.as_ref().ok_or(Invalid::NothingToCopy)?;
     let mut pieces = Pieces::default();
+    if loaded.is_made() {
+        pieces.line(header.unwrap_or(own).line());
+        for ix in loaded.tree.entries() {
+            pieces.line(source.entry(ix)?.line());
+        }
+        return Ok(pieces);
+    }
     let (offset, length) = loaded.header_span;
     let mut done = offset + length; // the source is copied up to here
     match header {

@@ -43,6 +43,11 @@ pub enum JsonKind {
     Object,
 }
 
+impl Json<'static> {
+    /// `null`.
+    pub const NULL: Self = Self { text: "null" };
+}
+
 impl<'a> Json<'a> {
     /// Checks the whole text and returns a view of it.
     ///

@@ -5,6 +5,7 @@
 mod found;
 mod scan;
 mod extend;
+mod made;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -23,6 +24,8 @@ use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
 pub(crate) use extend::More;
 use found::{FoundLine, for_each_found};
+use made::Made;
+pub use made::{MadeLines, MadeTree};
 use scan::Scan;
 
 /// Progress is reported every so many lines.
@@ -53,6 +56,8 @@ pub struct Loaded {
     pub end: FileEnd,
     /// Later records that look like headers, by the record number that version 1 uses.
     pub(crate) second_headers: Vec<u64>,
+    /// Makes the lines, if the medium does not have them as they are.
+    pub(crate) made: Option<Made>,
 }
 
 /// The end of a file as far as it was read.
@@ -78,6 +83,7 @@ impl Default for Loaded {
             last_session_info: None,
             end: FileEnd { length: 0, lines: 0, terminated: true },
             second_headers: Vec::new(),
+            made: None,
         }
     }
 }
@@ -157,6 +163,11 @@ impl Loaded {
     /// The file's version; the current one if the file has not begun.
     pub fn version(&self) -> u32 {
         self.header.as_ref().map_or(CURRENT_VERSION, Header::version)
+    }
+
+    /// Whether lines are made from records of another program.
+    pub fn is_made(&self) -> bool {
+        self.made.is_some()
     }
 
     /// Whether lines must be upgraded to version 3.
@@ -254,6 +265,9 @@ impl Source for Opened<'_> {
     }
 
     fn entry(&self, ix: NodeIx) -> Result<Entry> {
+        if let Some(made) = &self.loaded.made {
+            return Ok(Entry::new(&self.loaded.tree, ix, made.line(&self.loaded.tree, ix)?));
+        }
         let node = self.loaded.tree.whole(self.loaded.tree.node(ix))?;
         let line = line_text(self.medium, node).map_err(Error::io("read", self.medium.path()))?;
         self.loaded.tree.whole(Entry::new(&self.loaded.tree, ix, self.loaded.upgraded(ix, line)))
@@ -261,7 +275,7 @@ impl Source for Opened<'_> {
 
     fn raw_span(&self, ix: NodeIx) -> Option<(u64, u64)> {
         let node = self.loaded.tree.node(ix);
-        let is_known = !self.loaded.is_old() && self.loaded.tree.whole(()).is_ok();
+        let is_known = !self.loaded.is_old() && !self.loaded.is_made() && self.loaded.tree.whole(()).is_ok();
         is_known.then(|| (node.offset(), node.length()))
     }
 
@@ -270,6 +284,9 @@ impl Source for Opened<'_> {
         let (offset, length) = (node.offset(), node.length());
         if let Some((offset, length)) = self.raw_span(ix) {
             return Ok(Some((offset, length, String::new())));
+        }
+        if self.loaded.is_made() {
+            return Ok(None);
         }
         let failed = || Error::io("read", self.medium.path());
         if self.loaded.version() < 2 && is_spliceable(self.medium, node).map_err(failed())? {

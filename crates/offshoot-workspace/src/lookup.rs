@@ -77,7 +77,7 @@ impl Place {
             }
         };
         if access == Access::Read {
-            return self.open_file(&file, spill_policy);
+            return self.open_to_read(&file);
         }
         self.note_opened(&file);
         let session = self.open_file(&file, spill_policy)?;

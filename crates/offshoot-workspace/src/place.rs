@@ -1,6 +1,7 @@
 //! Where operations run: the working directory, the store, and how sessions are opened there. What the next request would be
 //! comes through a seam. Prints nothing: what is told beside a result is collected.
 
+mod foreign_sessions;
 mod listed_sessions;
 mod watched;
 
@@ -276,14 +277,6 @@ impl Place {
     /// How long a change of a file waits for another program's lock.
     pub(crate) fn lock_wait(&self) -> Duration {
         self.options.lock_wait
-    }
-
-    /// Opens a session file. If the file does not show its dialect, its folder decides.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no session.
-    pub fn open_file(&self, file: &Path, spill_policy: SpillPolicy) -> Result<Session> {
-        Ok(Session::open(file, self.options_for(file, spill_policy))?)
     }
 
     /// How a session file is opened here.

@@ -29,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "offshoot-catalogue",
             "offshoot-search",
             "offshoot-files",
+            "offshoot-foreign",
             "offshoot-agent",
         ],
     ),

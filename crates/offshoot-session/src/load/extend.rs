@@ -39,7 +39,7 @@ impl Loaded {
 
     /// [`Loaded::extend`] with a limit; [`Loaded::end`] then says how far it went.
     pub(crate) fn extend_some(&mut self, medium: &dyn Medium, length: u64, more: &mut More<'_>) -> Result<bool> {
-        if self.header.is_none() || self.is_old() || !self.end.terminated {
+        if self.header.is_none() || self.is_old() || self.is_made() || !self.end.terminated {
             return Ok(false);
         }
         let known = self.tree.stored_len();

@@ -14,7 +14,7 @@ use crate::id::is_valid_session_id;
 use crate::index::load_indexed;
 use crate::json::{Json, Object};
 use crate::load::{Loaded, load};
-use crate::medium::{FileMedium, Medium as _, MemoryMedium};
+use crate::medium::{FileMedium, Medium, MemoryMedium};
 
 /// The properties of a new session.
 #[derive(Debug, Clone, Copy, Default)]
@@ -89,6 +89,14 @@ impl Session {
     pub(crate) fn over_memory(medium: MemoryMedium, new: &NewSession<'_>, options: Options) -> Result<Self> {
         let loaded = load(&medium)?;
         Self::over(Backing::Memory(Box::new(medium)), loaded, options, new)
+    }
+
+    /// A session of another program, to read: `medium` has its records, and refuses to be locked and to be written.
+    ///
+    /// # Errors
+    /// A record cannot be read.
+    pub fn of_records(medium: Box<dyn Medium>, loaded: Loaded, options: Options) -> Result<Self> {
+        Self::over(Backing::Memory(medium), loaded, options, &NewSession::default())
     }
 
     fn over_file(medium: FileMedium, options: Options, new: &NewSession<'_>) -> Result<Self> {

@@ -143,6 +143,9 @@ impl Session {
     /// [`Error::Conflict`] if the file was shortened; [`Error::Io`].
     pub fn refresh(&mut self) -> Result<bool> {
         let Ok(medium) = self.medium() else { return Ok(false) };
+        if self.loaded.is_made() {
+            return Ok(false);
+        }
         let length = medium.len().map_err(Error::io("read", medium.path()))?;
         if length == self.loaded.end.length {
             return Ok(false);

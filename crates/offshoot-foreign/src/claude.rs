@@ -1,0 +1,463 @@
+//! Claude Code's transcripts: the lines of one file to planned entries. A pure function of the records, one after another.
+//!
+//! An answer is spread over several lines, and results of parallel calls stand between them: [`group`] holds them until it
+//! is whole. A command waits for its output, a boundary for its summary.
+
+mod line;
+mod draft;
+mod group;
+pub(crate) mod compose;
+mod state;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
+use offshoot_session::kind::{Kind, Role};
+
+use crate::composing::Composing;
+use crate::growth::{EntryAt, Growth};
+use crate::key::{Key, hex_hash, print_of};
+use crate::mapper::{Mapper, Names};
+use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
+use crate::record::RecordSpan;
+use compose::ClaudeForm;
+use draft::ClaudeDraft;
+use group::AnswerGroup;
+use line::{ClaudeLine, ClaudeRecord};
+use state::{LateState, Titles};
+
+/// Walks up the tree for what compactions keep take no more steps altogether.
+const MOST_STEPS: u64 = 50_000_000;
+
+type Planned = PlannedEntry<ClaudeForm>;
+
+/// What is remembered of the records so far. It has no texts.
+#[derive(Debug)]
+pub(crate) struct ClaudeMapper {
+    growth: Growth,
+    names: Names,
+    head: ForeignHead,
+    open: Option<Open>,
+    /// The tools of calls without result.
+    calls: HashMap<Key, u16>,
+    titles: Titles,
+    late: Vec<LateState>,
+    /// The entry that was labelled last, and its label.
+    labelled: Option<(EntryAt, String)>,
+    /// How often a state record with this hash has come.
+    repeated: HashMap<Key, u32>,
+    /// Where the agent says that the session is open.
+    leaf: Option<Key>,
+    last_said: Option<EntryAt>,
+    last_time: Millis,
+    steps_left: u64,
+}
+
+/// A record that waits for the next one.
+#[derive(Debug)]
+enum Open {
+    Answer(AnswerGroup),
+    Boundary(ClaudeDraft),
+    Bash(ClaudeDraft),
+}
+
+/// An entry to be, without its parent.
+struct Coming {
+    id: String,
+    kind: Kind,
+    role: Option<Role>,
+    spans: Spans,
+    time: Option<Millis>,
+    form: ClaudeForm,
+    part: u32,
+    name: u16,
+    refers: Option<EntryId>,
+}
+
+impl Coming {
+    fn of(draft: &ClaudeDraft, form: ClaudeForm) -> Self {
+        let (kind, role) = match form {
+            ClaudeForm::Prompt | ClaudeForm::Queued => (Kind::Message, Some(Role::User)),
+            ClaudeForm::Result => (Kind::Message, Some(Role::ToolResult)),
+            ClaudeForm::Answer => (Kind::Message, Some(Role::Assistant)),
+            ClaudeForm::Bash => (Kind::Message, Some(Role::BashExecution)),
+            ClaudeForm::Injected => (Kind::CustomMessage, None),
+            ClaudeForm::Compaction => (Kind::Compaction, None),
+            ClaudeForm::Title => (Kind::SessionInfo, None),
+            ClaudeForm::Label => (Kind::Label, None),
+            ClaudeForm::Other | ClaudeForm::LeafMarker => (Kind::Custom, None),
+        };
+        let (id, spans) = (draft.id(), Spans::One(draft.span));
+        Self { id, kind, role, spans, time: draft.time, form, part: 0, name: 0, refers: None }
+    }
+}
+
+impl Mapper for ClaudeMapper {
+    type Form = ClaudeForm;
+
+    fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<Planned>) {
+        let Some(line) = ClaudeLine::read(record) else { return };
+        self.note_head(&line);
+        if !line.is_chain() {
+            self.state(span, &line, out);
+            return;
+        }
+        let mut draft = ClaudeDraft::of(&line, span, print_of(record.text()));
+        match self.growth.print(draft.key()) {
+            // Some versions write lines twice.
+            Some(print) if print == draft.print => return,
+            Some(_) => draft.version = Some(hex_hash(&[record.text().as_bytes()], 8)),
+            None => {}
+        }
+        self.follow(draft, out);
+        if self.open.is_none() && !self.late.is_empty() {
+            self.settle_late(out);
+        }
+    }
+
+    fn finish(&mut self, records: u32, out: &mut Vec<Planned>) {
+        self.close(None, out);
+        let named = self.leaf.and_then(|leaf| self.growth.find(leaf)).map(|at| self.growth.end_of(at));
+        let Some(leaf) = named.or(self.last_said) else { return };
+        let leaf = self.growth.tip(leaf);
+        if Some(leaf) == self.growth.last() {
+            return;
+        }
+        let Some(id) = self.growth.id(leaf).cloned() else { return };
+        let hash = hex_hash(&[id.as_str().as_bytes(), records.to_string().as_bytes()], 16);
+        out.push(PlannedEntry {
+            id: EntryId::new(format!("leaf-{hash}")),
+            parent: Some(id),
+            kind: Kind::Custom,
+            role: None,
+            time: Some(self.last_time),
+            spans: Spans::Many(Box::new([])),
+            shape: Shape { form: ClaudeForm::LeafMarker, part: 0, name: 0 },
+            refers: None,
+        });
+    }
+
+    fn into_head(self) -> (ForeignHead, Names) {
+        (self.head, self.names)
+    }
+
+    fn compose(shape: Shape<ClaudeForm>, of: &Composing<'_>) -> Result<NewEntry> {
+        compose::compose(shape, of)
+    }
+}
+
+impl ClaudeMapper {
+    pub(crate) fn new(native_id: &str, is_subagent: bool) -> Self {
+        Self {
+            growth: Growth::default(),
+            names: Names::default(),
+            head: ForeignHead { native_id: native_id.to_owned(), is_subagent, ..ForeignHead::default() },
+            open: None,
+            calls: HashMap::new(),
+            titles: Titles::default(),
+            late: Vec::new(),
+            labelled: None,
+            repeated: HashMap::new(),
+            leaf: None,
+            last_said: None,
+            last_time: 0,
+            steps_left: MOST_STEPS,
+        }
+    }
+
+    fn note_head(&mut self, line: &ClaudeLine<'_>) {
+        if self.head.first.is_none() {
+            self.head.first = line.time;
+        }
+        if line.uuid.is_none() {
+            return;
+        }
+        if self.head.cwd.is_none() {
+            self.head.cwd = line.json.str("cwd").filter(|cwd| !cwd.is_empty()).map(Cow::into_owned);
+        }
+        if self.head.versions.len() < 20
+            && let Some(version) = line.json.str("version")
+            && self.head.versions.iter().all(|known| *known != version)
+        {
+            self.head.versions.push(version.into_owned());
+        }
+        if self.head.parent.is_none() {
+            let forked = line.json.get("forkedFrom").and_then(|from| from.str("sessionId"));
+            self.head.parent = forked.map(Cow::into_owned);
+        }
+    }
+
+    /// Gives a record of the chain to what is open, or to its own place.
+    fn follow(&mut self, draft: ClaudeDraft, out: &mut Vec<Planned>) {
+        let open = self.open.take();
+        let draft = match open {
+            Some(Open::Answer(mut group)) => {
+                self.note_calls(&draft);
+                let back = group.take(draft);
+                self.open = Some(Open::Answer(group));
+                match back {
+                    Some(draft) => draft,
+                    None => return,
+                }
+            }
+            Some(Open::Boundary(boundary)) if draft.record == ClaudeRecord::Summary => {
+                self.compaction(&boundary, Some(&draft), out);
+                return;
+            }
+            Some(Open::Bash(input)) if draft.record == ClaudeRecord::BashOutput => {
+                self.bash(&input, Some(&draft), out);
+                return;
+            }
+            other => {
+                self.open = other;
+                draft
+            }
+        };
+        self.close(Some(&draft), out);
+        self.place(draft, out);
+    }
+
+    /// Ends what is open, because this record comes next.
+    fn close(&mut self, next: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
+        match self.open.take() {
+            Some(Open::Answer(group)) => {
+                let is_aborted = next.is_some_and(ClaudeDraft::is_interruption);
+                self.answer(&group, is_aborted, out);
+            }
+            Some(Open::Boundary(boundary)) => self.compaction(&boundary, None, out),
+            Some(Open::Bash(input)) => self.bash(&input, None, out),
+            None => {}
+        }
+        self.settle_late(out);
+    }
+
+    /// Puts a record where it belongs, or lets it wait.
+    fn place(&mut self, draft: ClaudeDraft, out: &mut Vec<Planned>) {
+        match draft.record {
+            ClaudeRecord::Answer => {
+                self.note_calls(&draft);
+                self.open = Some(Open::Answer(AnswerGroup::new(draft)));
+            }
+            ClaudeRecord::Boundary => self.open = Some(Open::Boundary(draft)),
+            ClaudeRecord::BashInput => self.open = Some(Open::Bash(draft)),
+            ClaudeRecord::Summary => self.compaction(&draft, None, out),
+            _ => {
+                let parent = Parent::named(self, draft.parent.as_deref());
+                self.plain(&draft, parent, out);
+            }
+        }
+    }
+
+    /// The entries of a record that waits for nothing. Returns the last one.
+    fn plain(&mut self, draft: &ClaudeDraft, parent: Parent, out: &mut Vec<Planned>) -> Option<EntryAt> {
+        let mut coming = match draft.record {
+            ClaudeRecord::Prompt => Coming::of(draft, ClaudeForm::Prompt),
+            ClaudeRecord::Queued => Coming::of(draft, ClaudeForm::Queued),
+            ClaudeRecord::Results(_) => return self.results(draft, parent, out),
+            ClaudeRecord::Injected(name) => {
+                Coming { name: self.names.number(name), ..Coming::of(draft, ClaudeForm::Injected) }
+            }
+            ClaudeRecord::BashInput | ClaudeRecord::BashOutput => {
+                Coming { name: self.names.number("claude.bash"), ..Coming::of(draft, ClaudeForm::Injected) }
+            }
+            ClaudeRecord::Progress => {
+                let above = parent.at()?;
+                self.growth.name(draft.key(), above, draft.print);
+                return Some(above);
+            }
+            ClaudeRecord::Answer
+            | ClaudeRecord::Boundary
+            | ClaudeRecord::Summary
+            | ClaudeRecord::Other
+            | ClaudeRecord::State => {
+                Coming { name: self.names.number(&draft.name), ..Coming::of(draft, ClaudeForm::Other) }
+            }
+        };
+        coming.part = 0;
+        let is_root = parent == Parent::Root;
+        let at = self.add(coming, parent, out);
+        self.growth.name(draft.key(), at, draft.print);
+        self.note_said(draft, at);
+        if is_root && draft.is_sidechain && !self.head.is_subagent {
+            self.label(draft, at, "subagent", out);
+        }
+        Some(at)
+    }
+
+    fn note_said(&mut self, draft: &ClaudeDraft, at: EntryAt) {
+        if !draft.is_sidechain || self.head.is_subagent {
+            self.last_said = Some(at);
+            if draft.record == ClaudeRecord::Prompt {
+                self.leaf = None;
+            }
+        }
+    }
+
+    fn note_calls(&mut self, draft: &ClaudeDraft) {
+        if draft.record == ClaudeRecord::Answer {
+            for (call, name) in &draft.tools {
+                let number = self.names.number(name);
+                self.calls.insert(*call, number);
+            }
+        }
+    }
+
+    fn results(&mut self, draft: &ClaudeDraft, mut parent: Parent, out: &mut Vec<Planned>) -> Option<EntryAt> {
+        let mut last = None;
+        let beside = draft.beside.map(|name| (self.names.number(name), draft.calls.len()));
+        for (part, call) in draft.calls.iter().enumerate() {
+            let name = self.calls.remove(call).unwrap_or_default();
+            let coming = Coming { part: part as u32, name, ..Coming::of(draft, ClaudeForm::Result) };
+            let at = self.add(numbered(coming, part), parent, out);
+            (parent, last) = (Parent::Of(at), Some(at));
+        }
+        if let Some((name, part)) = beside {
+            let coming = Coming { name, ..Coming::of(draft, ClaudeForm::Injected) };
+            last = Some(self.add(numbered(coming, part), parent, out));
+        }
+        if let Some(at) = last {
+            self.growth.name(draft.key(), at, draft.print);
+            self.note_said(draft, at);
+        }
+        last
+    }
+
+    /// The answer, then what stood between its lines, one below the other.
+    fn answer(&mut self, group: &AnswerGroup, is_aborted: bool, out: &mut Vec<Planned>) {
+        let Some(first) = group.parts.first().cloned() else { return };
+        let is_ended = group.parts.iter().any(|part| part.is_ended);
+        let spans: Vec<RecordSpan> = group.parts.iter().map(|part| part.span).collect();
+        let coming = Coming {
+            spans: spans.into(),
+            part: u32::from(is_aborted && !is_ended),
+            ..Coming::of(&first, ClaudeForm::Answer)
+        };
+        let parent = Parent::named(self, first.parent.as_deref());
+        let at = self.add(coming, parent, out);
+        for part in &group.parts {
+            self.growth.name(part.key(), at, part.print);
+        }
+        self.note_said(&first, at);
+        let mut tip = at;
+        let mut passed = vec![at];
+        for held in &group.held {
+            if let Some(last) = self.plain(held, Parent::Of(tip), out) {
+                passed.push(last);
+                tip = last;
+            }
+        }
+        for at in passed.into_iter().filter(|at| *at < tip) {
+            self.growth.continue_at(at, tip);
+        }
+    }
+
+    fn bash(&mut self, input: &ClaudeDraft, output: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
+        let parent = Parent::named(self, input.parent.as_deref());
+        let Some(output) = output else {
+            self.plain(input, parent, out);
+            return;
+        };
+        let coming = Coming { spans: vec![input.span, output.span].into(), ..Coming::of(input, ClaudeForm::Bash) };
+        let at = self.add(coming, parent, out);
+        for draft in [input, output] {
+            self.growth.name(draft.key(), at, draft.print);
+        }
+        self.note_said(output, at);
+    }
+
+    fn compaction(&mut self, first: &ClaudeDraft, summary: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
+        let parent = match &first.logical_parent {
+            Some(before) => Parent::known(self, before),
+            None if first.parent.is_some() => Parent::named(self, first.parent.as_deref()),
+            None => self.last_said.map_or(Parent::Root, |at| Parent::Of(self.growth.tip(at))),
+        };
+        let kept = first.kept.and_then(|kept| self.growth.find(kept));
+        let mut steps = self.steps_left;
+        let kept = kept.filter(|kept| parent.at().is_some_and(|at| self.growth.is_above(*kept, at, &mut steps)));
+        self.steps_left = steps;
+        let spans: Vec<RecordSpan> = std::iter::once(first).chain(summary).map(|draft| draft.span).collect();
+        let coming = Coming {
+            spans: spans.into(),
+            refers: kept.and_then(|kept| self.growth.id(kept)).cloned(),
+            ..Coming::of(first, ClaudeForm::Compaction)
+        };
+        let at = self.add(coming, parent, out);
+        for draft in std::iter::once(first).chain(summary) {
+            self.growth.name(draft.key(), at, draft.print);
+        }
+        self.note_said(first, at);
+    }
+
+    fn add(&mut self, coming: Coming, parent: Parent, out: &mut Vec<Planned>) -> EntryAt {
+        let above = parent.at();
+        let parent = match parent {
+            Parent::Root => None,
+            Parent::Of(at) => self.growth.id(at).cloned(),
+            Parent::Unknown(id) => Some(EntryId::new(id)),
+        };
+        let id = EntryId::new(coming.id);
+        let is_typed = matches!(coming.form, ClaudeForm::Prompt | ClaudeForm::Queued);
+        let at = self.growth.add(id.clone(), above, is_typed);
+        self.last_time = coming.time.unwrap_or(self.last_time);
+        out.push(PlannedEntry {
+            id,
+            parent,
+            kind: coming.kind,
+            role: coming.role,
+            time: Some(self.last_time),
+            spans: coming.spans,
+            shape: Shape { form: coming.form, part: coming.part, name: coming.name },
+            refers: coming.refers,
+        });
+        at
+    }
+}
+
+/// The entry with this number among those of its record.
+fn numbered(coming: Coming, part: usize) -> Coming {
+    match part {
+        0 => coming,
+        _ => Coming { id: format!("{}.{part}", coming.id), ..coming },
+    }
+}
+
+/// What an entry hangs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Parent {
+    Root,
+    Of(EntryAt),
+    /// No record has had this id yet.
+    Unknown(String),
+}
+
+impl Parent {
+    fn named(mapper: &mut ClaudeMapper, id: Option<&str>) -> Self {
+        match id {
+            Some(id) => match mapper.growth.find(Key::of(id)) {
+                Some(at) => Self::Of(mapper.growth.tip(at)),
+                None => Self::Unknown(id.to_owned()),
+            },
+            None => Self::Root,
+        }
+    }
+
+    /// The same for an id that may be one of another file.
+    fn known(mapper: &mut ClaudeMapper, id: &str) -> Self {
+        match Self::named(mapper, Some(id)) {
+            Self::Unknown(_) => Self::Root,
+            known => known,
+        }
+    }
+
+    fn at(&self) -> Option<EntryAt> {
+        match self {
+            Self::Of(at) => Some(*at),
+            Self::Root | Self::Unknown(_) => None,
+        }
+    }
+}

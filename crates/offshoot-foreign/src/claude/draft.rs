@@ -1,0 +1,134 @@
+//! A record of the chain without its texts: what is needed to give it a place later.
+
+use std::borrow::Cow;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::json::Json;
+
+use super::line::{ClaudeLine, ClaudeRecord, first_text, mark_of};
+use crate::key::Key;
+use crate::record::RecordSpan;
+
+/// A record that may have to wait.
+#[derive(Debug, Clone)]
+pub(super) struct ClaudeDraft {
+    pub(super) span: RecordSpan,
+    pub(super) record: ClaudeRecord,
+    pub(super) uuid: String,
+    pub(super) parent: Option<String>,
+    pub(super) time: Option<Millis>,
+    /// Tells it from another record with the same id.
+    pub(super) print: u32,
+    pub(super) is_sidechain: bool,
+    /// Of an answer: the id of its message.
+    pub(super) message: String,
+    /// A print of the record where another one had the same id before.
+    pub(super) version: Option<String>,
+    /// Of an answer: the tools that it calls.
+    pub(super) tools: Vec<(Key, String)>,
+    /// Of an answer: the calls that it makes. Of results: the calls that they answer.
+    pub(super) calls: Vec<Key>,
+    /// Of an answer: whether it says why it ended.
+    pub(super) is_ended: bool,
+    /// Of results: the type of a text that stands beside them.
+    pub(super) beside: Option<&'static str>,
+    /// Of a boundary: the record before it, and the first one that is kept.
+    pub(super) logical_parent: Option<String>,
+    pub(super) kept: Option<Key>,
+    /// Of anything else: the type of its entry.
+    pub(super) name: String,
+}
+
+impl ClaudeDraft {
+    pub(super) fn of(line: &ClaudeLine<'_>, span: RecordSpan, print: u32) -> Self {
+        let record = line.record();
+        let uuid = line.uuid.as_deref().unwrap_or_default().to_owned();
+        let mut draft = Self {
+            span,
+            record,
+            parent: line.parent.as_deref().map(str::to_owned),
+            time: line.time,
+            print,
+            is_sidechain: line.is_sidechain,
+            version: None,
+            tools: Vec::new(),
+            message: String::new(),
+            calls: Vec::new(),
+            is_ended: false,
+            beside: None,
+            logical_parent: None,
+            kept: None,
+            name: String::new(),
+            uuid,
+        };
+        match record {
+            ClaudeRecord::Answer => draft.read_answer(line),
+            ClaudeRecord::Results(_) => draft.read_results(line),
+            ClaudeRecord::Boundary => draft.read_boundary(line),
+            ClaudeRecord::Other => draft.name = other_name(line),
+            _ => {}
+        }
+        draft
+    }
+
+    /// The id of its first entry.
+    pub(super) fn id(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{}~{version}", self.uuid),
+            None => self.uuid.clone(),
+        }
+    }
+
+    pub(super) fn key(&self) -> Key {
+        Key::of(&self.uuid)
+    }
+
+    pub(super) fn is_interruption(&self) -> bool {
+        self.record == ClaudeRecord::Injected("claude.interrupted")
+    }
+
+    fn read_answer(&mut self, line: &ClaudeLine<'_>) {
+        let Some(message) = line.message else { return };
+        self.message = message.str("id").map_or_else(|| self.uuid.clone(), Cow::into_owned);
+        self.is_ended = message.str("stop_reason").is_some();
+        let Some(content) = message.get("content") else { return };
+        let calls = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_use"));
+        let tool =
+            |call: Json<'_>| Some((Key::of(&call.str("id")?), call.str("name").unwrap_or_default().into_owned()));
+        self.tools = calls.filter_map(tool).collect();
+        self.calls = self.tools.iter().map(|(call, _)| *call).collect();
+    }
+
+    fn read_results(&mut self, line: &ClaudeLine<'_>) {
+        let Some(content) = line.content() else { return };
+        let results = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_result"));
+        self.calls = results.map(|result| Key::of(&result.str("tool_use_id").unwrap_or_default())).collect();
+        self.beside = first_text(content).map(|text| match mark_of(&text) {
+            Some(ClaudeRecord::Injected(name)) => name,
+            _ => "claude.meta",
+        });
+    }
+
+    fn read_boundary(&mut self, line: &ClaudeLine<'_>) {
+        self.logical_parent = line.logical_parent.as_deref().map(str::to_owned);
+        let Some(data) = line.json.get("compactMetadata") else { return };
+        let segment = data.get("preservedSegment").and_then(|segment| segment.str("headUuid"));
+        let first = || data.get("preservedMessages")?.get("uuids")?.items().next()?.as_str();
+        self.kept = segment.or_else(first).map(|id| Key::of(&id));
+    }
+}
+
+/// The type of an entry that only keeps its place.
+fn other_name(line: &ClaudeLine<'_>) -> String {
+    let attachment = line.json.get("attachment").and_then(|attachment| attachment.str("type"));
+    match line.json.str("subtype").or(attachment) {
+        Some(sort) => format!("claude.{}.{}", line.kind, clean(&sort)),
+        None => format!("claude.{}", line.kind),
+    }
+}
+
+/// A foreign word as a part of a name.
+fn clean(word: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    word.chars().filter(is_plain).take(60).collect()
+}

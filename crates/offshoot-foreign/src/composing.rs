@@ -1,0 +1,48 @@
+//! What modules of agents share when they spell entries. Knows no agent.
+
+use offshoot_session::clock::Millis;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::{Json, Object};
+
+/// Files beside a session's own.
+pub(crate) trait SideFiles: Send + Sync {
+    /// The text of a regular file in a folder of the session; `None` if there is none, or if it is too large.
+    fn text(&self, folder: &str, name: &str) -> Option<String>;
+}
+
+/// What an entry is made of.
+pub(crate) struct Composing<'a> {
+    pub(crate) records: &'a [Json<'a>],
+    /// The name in its shape.
+    pub(crate) name: &'a str,
+    /// The entry to which it refers.
+    pub(crate) refers: Option<&'a EntryId>,
+    pub(crate) time: Millis,
+    pub(crate) side: &'a dyn SideFiles,
+}
+
+/// A message with its time.
+pub(crate) fn message(object: Object, time: Millis) -> Result<NewEntry> {
+    let text = object.raw("timestamp", time).finish();
+    NewEntry::message(Json::parse(&text).unwrap_or(Json::NULL))
+}
+
+/// A text as it is spelled.
+pub(crate) fn text_block(text: Json<'_>) -> String {
+    Object::new().str("type", "text").json("text", text).finish()
+}
+
+/// Input, output, cached, newly cached and all tokens, with the whole price.
+pub(crate) fn usage([input, output, read, write, total]: [u64; 5], cost: f64) -> String {
+    let prices = Object::new().raw("input", 0).raw("output", 0).raw("cacheRead", 0).raw("cacheWrite", 0);
+    Object::new()
+        .raw("input", input)
+        .raw("output", output)
+        .raw("cacheRead", read)
+        .raw("cacheWrite", write)
+        .raw("totalTokens", total)
+        .raw("cost", prices.raw("total", cost).finish())
+        .finish()
+}

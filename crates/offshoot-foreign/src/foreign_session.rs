@@ -1,0 +1,210 @@
+//! Opens a foreign session: one pass over its records gives the tree, and lines are made when somebody looks at them.
+//! Never writes.
+
+use std::collections::HashMap;
+use std::io;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+
+use offshoot_session::clock::to_iso;
+use offshoot_session::error::{Code, Diagnostic, Error, Result};
+use offshoot_session::header::{Header, NewHeader};
+use offshoot_session::id::EntryId;
+use offshoot_session::json::Json;
+use offshoot_session::kind::Kind;
+use offshoot_session::load::{FileEnd, MadeLines, MadeTree};
+use offshoot_session::medium::Medium as _;
+use offshoot_session::session::{Options, Session};
+use offshoot_session::tree::{Label, NewNode, NodeIx, Tree};
+
+use crate::composing::{Composing, SideFiles};
+use crate::foreign_medium::ForeignMedium;
+use crate::mapper::{Mapper, Names};
+use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
+use crate::record::{LONGEST_RECORD, RawRecord, for_each_record, read_record};
+
+/// An opened session and what it says of itself.
+#[derive(Debug)]
+pub struct ForeignSession {
+    /// It can be read; whatever writes to it is refused.
+    pub session: Session,
+    /// What its records say of it.
+    pub head: ForeignHead,
+}
+
+/// Reads all records with a mapper.
+pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
+    medium: ForeignMedium,
+    mapper: M,
+    side: Box<dyn SideFiles>,
+    options: Options,
+) -> Result<ForeignSession> {
+    let failed = |error| Error::io("read", medium.path())(error);
+    let mut reading = Reading { mapper, gathered: Gathered::new(), planned: Vec::new() };
+    for_each_record(&medium, |record| {
+        reading.take(record);
+        Ok(())
+    })
+    .map_err(failed)?;
+    let length = medium.len().map_err(failed)?;
+    let Reading { mut mapper, mut gathered, mut planned } = reading;
+    mapper.finish(gathered.records, &mut planned);
+    planned.drain(..).for_each(|entry| gathered.add(entry));
+    let (head, names) = mapper.into_head();
+    let header = Header::new(&NewHeader {
+        id: &head.native_id,
+        at: head.first.unwrap_or_default(),
+        cwd: head.cwd.as_deref().unwrap_or_default(),
+        parent_session: head.parent.as_deref(),
+        title: None,
+    });
+    let end = FileEnd { length, lines: u64::from(gathered.records), terminated: gathered.is_terminated };
+    for (target, name, timestamp) in gathered.labels {
+        gathered.tree.label(target, Label { text: names.get(name).to_owned(), timestamp });
+    }
+    let lines = ForeignLines::<M> {
+        medium: medium.clone(),
+        made_of: gathered.made_of,
+        refers: gathered.refers,
+        names,
+        side,
+        mapper: PhantomData,
+    };
+    let loaded = gathered.tree.finish(header, end, gathered.diagnostics, Arc::new(lines));
+    Ok(ForeignSession { session: Session::of_records(Box::new(medium), loaded, options)?, head })
+}
+
+struct Reading<M: Mapper> {
+    mapper: M,
+    gathered: Gathered<M::Form>,
+    planned: Vec<PlannedEntry<M::Form>>,
+}
+
+impl<M: Mapper> Reading<M> {
+    fn take(&mut self, raw: RawRecord<'_>) {
+        let gathered = &mut self.gathered;
+        gathered.records = raw.span.number;
+        gathered.is_terminated = raw.is_terminated;
+        let text = raw.text();
+        if raw.has_nuls() {
+            gathered.tell(Code::NulBytes, &raw, "NUL bytes before the record, as a power failure leaves them");
+        }
+        if u64::from(raw.span.length) > LONGEST_RECORD {
+            gathered.tell(Code::MalformedLine, &raw, "the record is longer than 256 MiB and is not read");
+            return;
+        }
+        if matches!(text, std::borrow::Cow::Owned(_)) {
+            gathered.tell(Code::InvalidUtf8, &raw, "bytes that are not UTF-8 are shown as U+FFFD");
+        }
+        match Json::parse(&text) {
+            Ok(record) => {
+                self.mapper.take(raw.span, record, &mut self.planned);
+                self.planned.drain(..).for_each(|entry| gathered.add(entry));
+            }
+            Err(_) if text.trim().is_empty() => {}
+            Err(_) if !raw.is_terminated => {
+                gathered.tell(Code::TornTail, &raw, "the last record is incomplete, or is still being written");
+            }
+            Err(error) => gathered.tell(Code::MalformedLine, &raw, &format!("the record is not JSON: {error}")),
+        }
+    }
+}
+
+/// What the records have given so far.
+struct Gathered<F> {
+    tree: MadeTree,
+    made_of: Vec<(Spans, Shape<F>)>,
+    refers: HashMap<u32, EntryId>,
+    labels: Vec<(EntryId, u16, Option<String>)>,
+    diagnostics: Vec<Diagnostic>,
+    records: u32,
+    is_terminated: bool,
+}
+
+impl<F> Gathered<F> {
+    fn new() -> Self {
+        Self {
+            tree: MadeTree::new(),
+            made_of: Vec::new(),
+            refers: HashMap::new(),
+            labels: Vec::new(),
+            diagnostics: Vec::new(),
+            records: 0,
+            is_terminated: true,
+        }
+    }
+
+    fn add(&mut self, entry: PlannedEntry<F>) {
+        let first = entry.spans.first();
+        let length = entry.spans.as_slice().iter().map(|span| u64::from(span.length)).sum();
+        self.tree.push(&NewNode {
+            id: Some(entry.id),
+            parent: entry.parent,
+            kind: entry.kind,
+            role: entry.role,
+            time: entry.time,
+            is_leaf_marker: entry.kind == Kind::Custom && entry.spans.as_slice().is_empty(),
+            is_copy: false,
+            offset: first.at,
+            length,
+            line: u64::from(first.number),
+        });
+        if let Some(refers) = entry.refers {
+            if entry.kind == Kind::Label {
+                self.labels.push((refers.clone(), entry.shape.name, entry.time.map(to_iso)));
+            }
+            self.refers.insert(self.made_of.len() as u32, refers);
+        }
+        self.made_of.push((entry.spans, entry.shape));
+    }
+
+    fn tell(&mut self, code: Code, raw: &RawRecord<'_>, message: &str) {
+        let (line, offset) = (Some(u64::from(raw.span.number)), raw.span.at);
+        self.diagnostics.push(Diagnostic { code, line, offset, entry: None, message: message.to_owned() });
+    }
+}
+
+/// Makes lines of records.
+struct ForeignLines<M: Mapper> {
+    medium: ForeignMedium,
+    made_of: Vec<(Spans, Shape<M::Form>)>,
+    refers: HashMap<u32, EntryId>,
+    names: Names,
+    side: Box<dyn SideFiles>,
+    mapper: PhantomData<M>,
+}
+
+impl<M: Mapper + Send + Sync> MadeLines for ForeignLines<M> {
+    fn line(&self, tree: &Tree, ix: NodeIx) -> Result<String> {
+        let path = self.medium.path();
+        let node = tree.node(ix);
+        let (Some((spans, shape)), Some(id)) = (self.made_of.get(ix.index()), node.id()) else {
+            return Err(changed(path, "there is no such entry"));
+        };
+        let texts: Vec<String> = spans
+            .as_slice()
+            .iter()
+            .map(|span| read_record(&self.medium, *span))
+            .collect::<io::Result<_>>()
+            .map_err(Error::io("read", path))?;
+        let records: Vec<Json<'_>> = texts
+            .iter()
+            .map(|text| Json::parse(text))
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| changed(path, "a record is no longer what it was: open the session again"))?;
+        let time = node.time().unwrap_or_default();
+        let of = Composing {
+            records: &records,
+            name: self.names.get(shape.name),
+            refers: self.refers.get(&(ix.index() as u32)),
+            time,
+            side: self.side.as_ref(),
+        };
+        Ok(M::compose(*shape, &of)?.line(id, tree.parent_id(ix), time))
+    }
+}
+
+fn changed(path: &Path, why: &'static str) -> Error {
+    Error::io("read", path)(io::Error::new(io::ErrorKind::InvalidData, why))
+}

@@ -1,0 +1,28 @@
+//! Files beside a session, in folders below its own. Names come from foreign text: only plain ones are looked up.
+
+use std::path::PathBuf;
+
+use offshoot_session::medium::read_regular_text;
+
+use crate::composing::SideFiles;
+
+/// A larger file is not read.
+const LARGEST: u64 = 64 << 20;
+
+/// The folder of a session's side files.
+#[derive(Debug)]
+pub(crate) struct SideFolder(pub(crate) PathBuf);
+
+impl SideFiles for SideFolder {
+    fn text(&self, folder: &str, name: &str) -> Option<String> {
+        let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
+        let folder = Some(self.0.join(folder)).filter(|_| is_plain)?;
+        let file = folder.join(name);
+        // A link would lead to a file of somebody's choice.
+        let is_own = |kind: fn(&std::fs::Metadata) -> bool, path: &std::path::Path| {
+            std::fs::symlink_metadata(path).is_ok_and(|meta| kind(&meta))
+        };
+        let is_inside = is_own(std::fs::Metadata::is_dir, &folder) && is_own(std::fs::Metadata::is_file, &file);
+        is_inside.then(|| read_regular_text(&file, LARGEST).ok()).flatten()
+    }
+}

@@ -1,0 +1,154 @@
+//! Claude Code: whole trees, and what the notes beside the fixtures expect.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::Session;
+
+use crate::support::{files, fixtures, golden, open, spelled};
+
+fn transcript(digit: char) -> PathBuf {
+    let id = format!("{}-2222-4222-8222-222222222222", digit.to_string().repeat(8));
+    fixtures("claude-code").join("projects/-home-u-work-demo").join(format!("{id}.jsonl"))
+}
+
+fn uuid(number: u32) -> String {
+    format!("a{number:07x}-1111-4111-8111-{number:012x}")
+}
+
+fn children(session: &Session, id: &str) -> Vec<String> {
+    let tree = session.tree();
+    let ix = session.find(id).unwrap();
+    tree.children(ix).filter_map(|child| tree.node(child).id().map(|id| id.as_str().to_owned())).collect()
+}
+
+#[test]
+fn every_session_has_its_whole_tree() {
+    let root = fixtures("claude-code");
+    let mut text = String::new();
+    for file in files(&root.join("projects"), ".jsonl") {
+        let name = file.strip_prefix(&root).unwrap().display().to_string();
+        if !name.ends_with("journal.jsonl") {
+            text += &format!("== {name}\n{}", spelled(&open(&file).session));
+        }
+    }
+    golden("claude.txt", &text);
+}
+
+#[test]
+fn rewinds_are_branches_and_parallel_calls_are_not() {
+    let session = open(&transcript('1')).session;
+    assert_eq!(children(&session, &uuid(0x0a)), [uuid(0x0b), uuid(0x0f)], "a prompt was edited");
+    // The answer, then the results of its two calls, in one line.
+    assert_eq!(children(&session, &uuid(3)), [uuid(6)]);
+    assert_eq!(children(&session, &uuid(6)), [uuid(8)]);
+    let branching = session.tree().entries().filter(|ix| session.tree().children(*ix).count() > 1);
+    assert_eq!(branching.count(), 1);
+    let path = session.tree().path(session.leaf().unwrap());
+    let said = path.iter().rev().map(|ix| session.tree().node(*ix)).find(|node| node.role().is_some()).unwrap();
+    assert_eq!(said.id().unwrap().as_str(), uuid(0x20), "where the agent would continue");
+    assert_eq!(session.name().unwrap().as_deref(), Some("wordcount blanks"));
+    let outputs = session.tree().entries().filter_map(|ix| {
+        let usage = session.entry(ix).unwrap().message()?.get("usage")?.get("output")?.as_f64()?;
+        Some(usage as u64)
+    });
+    assert_eq!(outputs.sum::<u64>(), 439, "streamed usage counts once");
+}
+
+#[test]
+fn a_compaction_says_what_was_kept() {
+    let session = open(&transcript('1')).session;
+    let entry = session.entry(session.find(&uuid(0x1b)).unwrap()).unwrap();
+    assert_eq!(entry.str("firstKeptEntryId").unwrap(), uuid(0x18));
+    assert_eq!(entry.str("parentId").unwrap(), uuid(0x1a).replace("1a", "19"), "the answer of which 1a is a part");
+    assert_eq!(entry.get("tokensBefore").unwrap().text(), "139314");
+    assert!(entry.str("summary").unwrap().contains("wordcount should count words."));
+}
+
+#[test]
+fn the_last_prompt_decides_between_two_roots() {
+    let session = open(&transcript('6')).session;
+    let tree = session.tree();
+    let roots = tree.entries().filter(|ix| tree.parent(*ix).is_none()).count();
+    let leaf = tree.node(tree.parent(session.leaf().unwrap()).unwrap()).id().unwrap();
+    assert_eq!((roots, leaf.as_str()), (2, uuid(0x192).as_str()));
+}
+
+#[test]
+fn a_session_that_continues_another_file_begins_with_its_compaction() {
+    let session = open(&transcript('4')).session;
+    let first = session.tree().entries().next().unwrap();
+    assert_eq!(session.tree().node(first).id().unwrap().as_str(), uuid(0xdd));
+    assert!(session.tree().parent(first).is_none());
+    assert!(session.diagnostics().is_empty(), "{:?}", session.diagnostics());
+}
+
+#[test]
+fn damage_is_told_and_costs_nothing_else() {
+    let session = open(&transcript('7')).session;
+    let told: Vec<&str> = session.diagnostics().iter().map(|told| told.code.as_str()).collect();
+    assert_eq!(told, ["orphan", "nul-bytes", "torn-tail"], "a line that stands twice is one entry");
+    assert_eq!(session.tree().len(), 3);
+}
+
+/// A hostile path in a result names nothing outside the session's own folder.
+#[test]
+fn a_spilled_result_is_read_from_the_sessions_own_folder_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.txt");
+    std::fs::write(&secret, "the secret").unwrap();
+    let own = folder.path().join("s/tool-results");
+    std::fs::create_dir_all(&own).unwrap();
+    std::os::unix::fs::symlink(&secret, own.join("link.txt")).unwrap();
+    std::fs::write(own.join("own.txt"), "the whole output").unwrap();
+    let text = |path: &str| {
+        let line = format!(
+            r#"{{"type":"user","sessionId":"s","uuid":"u","parentUuid":null,"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"<persisted-output>preview"}}]}},"toolUseResult":{{"persistedOutputPath":"{path}"}}}}"#
+        );
+        let file = folder.path().join("s.jsonl");
+        std::fs::write(&file, line + "\n").unwrap();
+        let session = open(&file).session;
+        session.entry(session.leaf().unwrap()).unwrap().line().to_owned()
+    };
+    assert!(text("/elsewhere/own.txt").contains("the whole output"));
+    let secret = secret.display().to_string();
+    for path in [&secret, "../../secret.txt", "link.txt", "/dev/zero", "..", ""].map(|path: &str| path.to_owned()) {
+        let line = text(&path);
+        assert!(line.contains("preview") && !line.contains("the secret"), "{path}: {line}");
+    }
+}
+
+#[test]
+fn reading_leaves_every_byte_and_time_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    copy(&fixtures("claude-code"), &store);
+    let look = || -> Vec<(PathBuf, u64, std::time::SystemTime, Vec<u8>)> {
+        files(&store, "")
+            .into_iter()
+            .map(|file| {
+                let meta = std::fs::metadata(&file).unwrap();
+                (file.clone(), meta.len(), meta.modified().unwrap(), std::fs::read(&file).unwrap())
+            })
+            .collect()
+    };
+    let before = look();
+    for file in files(&store.join("projects"), ".jsonl") {
+        if let Some(mut foreign) = offshoot_foreign::open_foreign(&file, Default::default).unwrap() {
+            spelled(&foreign.session);
+            let message = offshoot_session::json::Json::parse(r#"{"role":"user","content":"x"}"#).unwrap();
+            let entry = offshoot_session::compose::NewEntry::message(message).unwrap();
+            let refused = foreign.session.append(&entry).unwrap_err().to_string();
+            assert!(refused.contains("could not lock"), "{refused}");
+        }
+    }
+    assert_eq!(look(), before);
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from, "") {
+        let target = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(&file, &target).unwrap();
+    }
+}

@@ -1,0 +1,56 @@
+//! Files that were cut, shuffled and flipped are read without a panic, and every entry of what was read has a line.
+//! `HOSTILE=all` cuts at every byte.
+
+use std::path::PathBuf;
+
+use crate::support::{files, fixtures, spelled};
+use offshoot_foreign::open_foreign;
+use offshoot_session::session::Options;
+
+fn sessions() -> Vec<PathBuf> {
+    files(&fixtures("claude-code").join("projects"), ".jsonl")
+}
+
+fn step() -> usize {
+    if std::env::var_os("HOSTILE").is_some_and(|word| word == "all") { 1 } else { 211 }
+}
+
+fn read(bytes: &[u8]) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    std::fs::write(&file, bytes).unwrap();
+    open_foreign(&file, Options::default).unwrap().map(|foreign| spelled(&foreign.session))
+}
+
+#[test]
+fn files_that_are_cut_or_flipped_anywhere_are_read() {
+    for file in sessions() {
+        let bytes = std::fs::read(&file).unwrap();
+        for at in (0..bytes.len()).step_by(step()) {
+            drop(read(&bytes[..at]));
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            drop(read(&flipped));
+        }
+    }
+}
+
+/// A simple generator: the same order each time.
+fn shuffle<T>(items: &mut [T], mut seed: u64) {
+    for at in (1..items.len()).rev() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        items.swap(at, (seed >> 33) as usize % (at + 1));
+    }
+}
+
+#[test]
+fn records_in_any_order_are_read() {
+    for file in sessions() {
+        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+        for seed in 0..(2000 / step() as u64).max(10) {
+            let mut lines: Vec<&str> = text.lines().collect();
+            shuffle(&mut lines, seed);
+            drop(read((lines.join("\n") + "\n").as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Opens sessions, those of other agents included: these are only read.
+
+use std::path::Path;
+
+use offshoot_foreign::{Agent, foreign_agent, open_foreign};
+use offshoot_session::error::Error;
+use offshoot_session::session::{Session, SpillPolicy};
+
+use super::Place;
+use crate::failure::{Failure, FailureKind, Result};
+
+impl Place {
+    /// Opens a session file. If the file does not show its dialect, its folder decides.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no session.
+    pub fn open_file(&self, file: &Path, spill_policy: SpillPolicy) -> Result<Session> {
+        Session::open(file, self.options_for(file, spill_policy)).map_err(|error| match &error {
+            Error::NotASession { .. } => match foreign_agent(file) {
+                Ok(Some(agent)) => only_read(file, agent),
+                Ok(None) | Err(_) => error.into(),
+            },
+            _ => error.into(),
+        })
+    }
+
+    /// Opens a session file to read, which may be another agent's.
+    ///
+    /// # Errors
+    /// It cannot be read, or is nobody's session.
+    pub fn open_to_read(&self, file: &Path) -> Result<Session> {
+        let options = || self.options_for(file, SpillPolicy::default());
+        match Session::open(file, options()) {
+            Err(error @ Error::NotASession { .. }) => match open_foreign(file, options)? {
+                Some(foreign) => Ok(foreign.session),
+                None => Err(error.into()),
+            },
+            opened => Ok(opened?),
+        }
+    }
+}
+
+/// Why nothing is written to a session of another agent.
+fn only_read(file: &Path, agent: Agent) -> Failure {
+    let why = format!("{} is a session of {}, which is only read", file.display(), agent.title());
+    Failure::refused(FailureKind::Conflict, why)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use offshoot_session::entry::Source as _;
+
+    use super::*;
+    use crate::lookup::Access;
+    use crate::place::PlaceOptions;
+
+    #[test]
+    fn a_session_of_another_agent_is_read_and_never_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        let line = r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"why?"}}"#;
+        std::fs::write(&file, format!("{line}\n")).unwrap();
+        let place = Place::new(PlaceOptions::in_folder(folder.path()));
+        let open = |access| place.open(&file.to_string_lossy(), access, SpillPolicy::default());
+        assert_eq!(open(Access::Read).unwrap().tree().len(), 1);
+        let refused = open(Access::Write).unwrap_err().to_string();
+        assert!(refused.ends_with("s.jsonl is a session of Claude Code, which is only read"), "{refused}");
+        std::fs::write(&file, "{\"type\":\"other\"}\n").unwrap();
+        assert!(open(Access::Read).unwrap_err().to_string().contains("not a session"));
+    }
+}
