@@ -5,17 +5,20 @@
 pub enum Agent {
     /// Anthropic's Claude Code.
     Claude,
+    /// OpenAI's Codex.
+    Codex,
 }
 
 impl Agent {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Claude];
+    pub const ALL: &'static [Self] = &[Self::Claude, Self::Codex];
 
     /// The word that names it in options and before ids.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
+            Self::Codex => "codex",
         }
     }
 
@@ -24,6 +27,7 @@ impl Agent {
     pub fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
         }
     }
 

@@ -12,15 +12,13 @@ mod state;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
-use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
-use crate::growth::{EntryAt, Growth};
+use crate::growth::{Coming, EntryAt, Growth, Parent};
 use crate::key::{Key, hex_hash, print_of};
 use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
@@ -54,7 +52,6 @@ pub(crate) struct ClaudeMapper {
     /// Where the agent says that the session is open.
     leaf: Option<Key>,
     last_said: Option<EntryAt>,
-    last_time: Millis,
     steps_left: u64,
 }
 
@@ -66,35 +63,21 @@ enum Open {
     Bash(ClaudeDraft),
 }
 
-/// An entry to be, without its parent.
-struct Coming {
-    id: String,
-    kind: Kind,
-    role: Option<Role>,
-    spans: Spans,
-    time: Option<Millis>,
-    form: ClaudeForm,
-    part: u32,
-    name: u16,
-    refers: Option<EntryId>,
-}
-
-impl Coming {
-    fn of(draft: &ClaudeDraft, form: ClaudeForm) -> Self {
-        let (kind, role) = match form {
-            ClaudeForm::Prompt | ClaudeForm::Queued => (Kind::Message, Some(Role::User)),
-            ClaudeForm::Result => (Kind::Message, Some(Role::ToolResult)),
-            ClaudeForm::Answer => (Kind::Message, Some(Role::Assistant)),
-            ClaudeForm::Bash => (Kind::Message, Some(Role::BashExecution)),
-            ClaudeForm::Injected => (Kind::CustomMessage, None),
-            ClaudeForm::Compaction => (Kind::Compaction, None),
-            ClaudeForm::Title => (Kind::SessionInfo, None),
-            ClaudeForm::Label => (Kind::Label, None),
-            ClaudeForm::Other | ClaudeForm::LeafMarker => (Kind::Custom, None),
-        };
-        let (id, spans) = (draft.id(), Spans::One(draft.span));
-        Self { id, kind, role, spans, time: draft.time, form, part: 0, name: 0, refers: None }
-    }
+fn coming(draft: &ClaudeDraft, form: ClaudeForm) -> Coming<ClaudeForm> {
+    let (kind, role) = match form {
+        ClaudeForm::Prompt | ClaudeForm::Queued => (Kind::Message, Some(Role::User)),
+        ClaudeForm::Result => (Kind::Message, Some(Role::ToolResult)),
+        ClaudeForm::Answer => (Kind::Message, Some(Role::Assistant)),
+        ClaudeForm::Bash => (Kind::Message, Some(Role::BashExecution)),
+        ClaudeForm::Injected => (Kind::CustomMessage, None),
+        ClaudeForm::Compaction => (Kind::Compaction, None),
+        ClaudeForm::Title => (Kind::SessionInfo, None),
+        ClaudeForm::Label => (Kind::Label, None),
+        ClaudeForm::Other | ClaudeForm::LeafMarker => (Kind::Custom, None),
+    };
+    let is_typed = matches!(form, ClaudeForm::Prompt | ClaudeForm::Queued);
+    let new = Coming::new(draft.id(), (kind, role), Spans::One(draft.span), form);
+    Coming { time: draft.time, is_typed, ..new }
 }
 
 impl Mapper for ClaudeMapper {
@@ -124,22 +107,7 @@ impl Mapper for ClaudeMapper {
         self.close(None, out);
         let named = self.leaf.and_then(|leaf| self.growth.find(leaf)).map(|at| self.growth.end_of(at));
         let Some(leaf) = named.or(self.last_said) else { return };
-        let leaf = self.growth.tip(leaf);
-        if Some(leaf) == self.growth.last() {
-            return;
-        }
-        let Some(id) = self.growth.id(leaf).cloned() else { return };
-        let hash = hex_hash(&[id.as_str().as_bytes(), records.to_string().as_bytes()], 16);
-        out.push(PlannedEntry {
-            id: EntryId::new(format!("leaf-{hash}")),
-            parent: Some(id),
-            kind: Kind::Custom,
-            role: None,
-            time: Some(self.last_time),
-            spans: Spans::Many(Box::new([])),
-            shape: Shape { form: ClaudeForm::LeafMarker, part: 0, name: 0 },
-            refers: None,
-        });
+        out.extend(self.growth.leaf_marker(leaf, records, ClaudeForm::LeafMarker));
     }
 
     fn into_head(self) -> (ForeignHead, Names) {
@@ -165,7 +133,6 @@ impl ClaudeMapper {
             repeated: HashMap::new(),
             leaf: None,
             last_said: None,
-            last_time: 0,
             steps_left: MOST_STEPS,
         }
     }
@@ -247,7 +214,7 @@ impl ClaudeMapper {
             ClaudeRecord::BashInput => self.open = Some(Open::Bash(draft)),
             ClaudeRecord::Summary => self.compaction(&draft, None, out),
             _ => {
-                let parent = Parent::named(self, draft.parent.as_deref());
+                let parent = named(&mut self.growth, draft.parent.as_deref());
                 self.plain(&draft, parent, out);
             }
         }
@@ -255,15 +222,15 @@ impl ClaudeMapper {
 
     /// The entries of a record that waits for nothing. Returns the last one.
     fn plain(&mut self, draft: &ClaudeDraft, parent: Parent, out: &mut Vec<Planned>) -> Option<EntryAt> {
-        let mut coming = match draft.record {
-            ClaudeRecord::Prompt => Coming::of(draft, ClaudeForm::Prompt),
-            ClaudeRecord::Queued => Coming::of(draft, ClaudeForm::Queued),
+        let next = match draft.record {
+            ClaudeRecord::Prompt => coming(draft, ClaudeForm::Prompt),
+            ClaudeRecord::Queued => coming(draft, ClaudeForm::Queued),
             ClaudeRecord::Results(_) => return self.results(draft, parent, out),
             ClaudeRecord::Injected(name) => {
-                Coming { name: self.names.number(name), ..Coming::of(draft, ClaudeForm::Injected) }
+                Coming { name: self.names.number(name), ..coming(draft, ClaudeForm::Injected) }
             }
             ClaudeRecord::BashInput | ClaudeRecord::BashOutput => {
-                Coming { name: self.names.number("claude.bash"), ..Coming::of(draft, ClaudeForm::Injected) }
+                Coming { name: self.names.number("claude.bash"), ..coming(draft, ClaudeForm::Injected) }
             }
             ClaudeRecord::Progress => {
                 let above = parent.at()?;
@@ -275,12 +242,11 @@ impl ClaudeMapper {
             | ClaudeRecord::Summary
             | ClaudeRecord::Other
             | ClaudeRecord::State => {
-                Coming { name: self.names.number(&draft.name), ..Coming::of(draft, ClaudeForm::Other) }
+                Coming { name: self.names.number(&draft.name), ..coming(draft, ClaudeForm::Other) }
             }
         };
-        coming.part = 0;
         let is_root = parent == Parent::Root;
-        let at = self.add(coming, parent, out);
+        let at = self.growth.plan(next, parent, out);
         self.growth.name(draft.key(), at, draft.print);
         self.note_said(draft, at);
         if is_root && draft.is_sidechain && !self.head.is_subagent {
@@ -312,13 +278,13 @@ impl ClaudeMapper {
         let beside = draft.beside.map(|name| (self.names.number(name), draft.calls.len()));
         for (part, call) in draft.calls.iter().enumerate() {
             let name = self.calls.remove(call).unwrap_or_default();
-            let coming = Coming { part: part as u32, name, ..Coming::of(draft, ClaudeForm::Result) };
-            let at = self.add(numbered(coming, part), parent, out);
+            let next = Coming { part: part as u32, name, ..coming(draft, ClaudeForm::Result) };
+            let at = self.growth.plan(numbered(next, part), parent, out);
             (parent, last) = (Parent::Of(at), Some(at));
         }
         if let Some((name, part)) = beside {
-            let coming = Coming { name, ..Coming::of(draft, ClaudeForm::Injected) };
-            last = Some(self.add(numbered(coming, part), parent, out));
+            let next = Coming { name, ..coming(draft, ClaudeForm::Injected) };
+            last = Some(self.growth.plan(numbered(next, part), parent, out));
         }
         if let Some(at) = last {
             self.growth.name(draft.key(), at, draft.print);
@@ -332,13 +298,13 @@ impl ClaudeMapper {
         let Some(first) = group.parts.first().cloned() else { return };
         let is_ended = group.parts.iter().any(|part| part.is_ended);
         let spans: Vec<RecordSpan> = group.parts.iter().map(|part| part.span).collect();
-        let coming = Coming {
+        let next = Coming {
             spans: spans.into(),
             part: u32::from(is_aborted && !is_ended),
-            ..Coming::of(&first, ClaudeForm::Answer)
+            ..coming(&first, ClaudeForm::Answer)
         };
-        let parent = Parent::named(self, first.parent.as_deref());
-        let at = self.add(coming, parent, out);
+        let parent = named(&mut self.growth, first.parent.as_deref());
+        let at = self.growth.plan(next, parent, out);
         for part in &group.parts {
             self.growth.name(part.key(), at, part.print);
         }
@@ -357,13 +323,13 @@ impl ClaudeMapper {
     }
 
     fn bash(&mut self, input: &ClaudeDraft, output: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
-        let parent = Parent::named(self, input.parent.as_deref());
+        let parent = named(&mut self.growth, input.parent.as_deref());
         let Some(output) = output else {
             self.plain(input, parent, out);
             return;
         };
-        let coming = Coming { spans: vec![input.span, output.span].into(), ..Coming::of(input, ClaudeForm::Bash) };
-        let at = self.add(coming, parent, out);
+        let next = Coming { spans: vec![input.span, output.span].into(), ..coming(input, ClaudeForm::Bash) };
+        let at = self.growth.plan(next, parent, out);
         for draft in [input, output] {
             self.growth.name(draft.key(), at, draft.print);
         }
@@ -372,8 +338,8 @@ impl ClaudeMapper {
 
     fn compaction(&mut self, first: &ClaudeDraft, summary: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
         let parent = match &first.logical_parent {
-            Some(before) => Parent::known(self, before),
-            None if first.parent.is_some() => Parent::named(self, first.parent.as_deref()),
+            Some(before) => named_here(&mut self.growth, before),
+            None if first.parent.is_some() => named(&mut self.growth, first.parent.as_deref()),
             None => self.last_said.map_or(Parent::Root, |at| Parent::Of(self.growth.tip(at))),
         };
         let kept = first.kept.and_then(|kept| self.growth.find(kept));
@@ -381,83 +347,42 @@ impl ClaudeMapper {
         let kept = kept.filter(|kept| parent.at().is_some_and(|at| self.growth.is_above(*kept, at, &mut steps)));
         self.steps_left = steps;
         let spans: Vec<RecordSpan> = std::iter::once(first).chain(summary).map(|draft| draft.span).collect();
-        let coming = Coming {
+        let next = Coming {
             spans: spans.into(),
             refers: kept.and_then(|kept| self.growth.id(kept)).cloned(),
-            ..Coming::of(first, ClaudeForm::Compaction)
+            ..coming(first, ClaudeForm::Compaction)
         };
-        let at = self.add(coming, parent, out);
+        let at = self.growth.plan(next, parent, out);
         for draft in std::iter::once(first).chain(summary) {
             self.growth.name(draft.key(), at, draft.print);
         }
         self.note_said(first, at);
     }
-
-    fn add(&mut self, coming: Coming, parent: Parent, out: &mut Vec<Planned>) -> EntryAt {
-        let above = parent.at();
-        let parent = match parent {
-            Parent::Root => None,
-            Parent::Of(at) => self.growth.id(at).cloned(),
-            Parent::Unknown(id) => Some(EntryId::new(id)),
-        };
-        let id = EntryId::new(coming.id);
-        let is_typed = matches!(coming.form, ClaudeForm::Prompt | ClaudeForm::Queued);
-        let at = self.growth.add(id.clone(), above, is_typed);
-        self.last_time = coming.time.unwrap_or(self.last_time);
-        out.push(PlannedEntry {
-            id,
-            parent,
-            kind: coming.kind,
-            role: coming.role,
-            time: Some(self.last_time),
-            spans: coming.spans,
-            shape: Shape { form: coming.form, part: coming.part, name: coming.name },
-            refers: coming.refers,
-        });
-        at
-    }
 }
 
 /// The entry with this number among those of its record.
-fn numbered(coming: Coming, part: usize) -> Coming {
+fn numbered(coming: Coming<ClaudeForm>, part: usize) -> Coming<ClaudeForm> {
     match part {
         0 => coming,
         _ => Coming { id: format!("{}.{part}", coming.id), ..coming },
     }
 }
 
-/// What an entry hangs on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Parent {
-    Root,
-    Of(EntryAt),
-    /// No record has had this id yet.
-    Unknown(String),
+/// The entry of an id on which the next one hangs.
+fn named(growth: &mut Growth, id: Option<&str>) -> Parent {
+    match id {
+        Some(id) => match growth.find(Key::of(id)) {
+            Some(at) => Parent::Of(growth.tip(at)),
+            None => Parent::Unknown(id.to_owned()),
+        },
+        None => Parent::Root,
+    }
 }
 
-impl Parent {
-    fn named(mapper: &mut ClaudeMapper, id: Option<&str>) -> Self {
-        match id {
-            Some(id) => match mapper.growth.find(Key::of(id)) {
-                Some(at) => Self::Of(mapper.growth.tip(at)),
-                None => Self::Unknown(id.to_owned()),
-            },
-            None => Self::Root,
-        }
-    }
-
-    /// The same for an id that may be one of another file.
-    fn known(mapper: &mut ClaudeMapper, id: &str) -> Self {
-        match Self::named(mapper, Some(id)) {
-            Self::Unknown(_) => Self::Root,
-            known => known,
-        }
-    }
-
-    fn at(&self) -> Option<EntryAt> {
-        match self {
-            Self::Of(at) => Some(*at),
-            Self::Root | Self::Unknown(_) => None,
-        }
+/// The same for an id that may be one of another file.
+fn named_here(growth: &mut Growth, id: &str) -> Parent {
+    match named(growth, Some(id)) {
+        Parent::Unknown(_) => Parent::Root,
+        known => known,
     }
 }

@@ -34,6 +34,11 @@ pub(crate) fn text_block(text: Json<'_>) -> String {
     Object::new().str("type", "text").json("text", text).finish()
 }
 
+/// The same of a text that is not in a record.
+pub(crate) fn text_block_of(text: &str) -> String {
+    Object::new().str("type", "text").str("text", text).finish()
+}
+
 /// Input, output, cached, newly cached and all tokens, with the whole price.
 pub(crate) fn usage([input, output, read, write, total]: [u64; 5], cost: f64) -> String {
     let prices = Object::new().raw("input", 0).raw("output", 0).raw("cacheRead", 0).raw("cacheWrite", 0);

@@ -3,9 +3,12 @@
 
 use std::collections::HashMap;
 
+use offshoot_session::clock::Millis;
 use offshoot_session::id::EntryId;
+use offshoot_session::kind::{Kind, Role};
 
-use crate::key::Key;
+use crate::key::{Key, hex_hash};
+use crate::planned::{PlannedEntry, Shape, Spans};
 
 const NONE: u32 = u32::MAX;
 
@@ -16,6 +19,47 @@ pub(crate) struct EntryAt(u32);
 impl EntryAt {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// An entry to be, without its parent.
+#[derive(Debug)]
+pub(crate) struct Coming<F> {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) role: Option<Role>,
+    pub(crate) spans: Spans,
+    /// `None` takes the time of the entry before it.
+    pub(crate) time: Option<Millis>,
+    pub(crate) form: F,
+    pub(crate) part: u32,
+    pub(crate) name: u16,
+    pub(crate) refers: Option<EntryId>,
+    /// Whether a person typed it.
+    pub(crate) is_typed: bool,
+}
+
+impl<F> Coming<F> {
+    pub(crate) fn new(id: String, (kind, role): (Kind, Option<Role>), spans: Spans, form: F) -> Self {
+        Self { id, kind, role, spans, time: None, form, part: 0, name: 0, refers: None, is_typed: false }
+    }
+}
+
+/// What an entry hangs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Parent {
+    Root,
+    Of(EntryAt),
+    /// No record has had this id yet.
+    Unknown(String),
+}
+
+impl Parent {
+    pub(crate) fn at(&self) -> Option<EntryAt> {
+        match self {
+            Self::Of(at) => Some(*at),
+            Self::Root | Self::Unknown(_) => None,
+        }
     }
 }
 
@@ -35,6 +79,7 @@ pub(crate) struct Growth {
     entries: Vec<Grown>,
     /// Each with a print of its record.
     known: HashMap<Key, (u32, u32)>,
+    last_time: Millis,
 }
 
 impl Growth {
@@ -42,14 +87,60 @@ impl Growth {
         self.entries.len().checked_sub(1).map(|at| EntryAt(at as u32))
     }
 
+    /// Plans an entry below another one.
+    pub(crate) fn plan<F>(&mut self, coming: Coming<F>, parent: Parent, out: &mut Vec<PlannedEntry<F>>) -> EntryAt {
+        let above = parent.at();
+        let parent = match parent {
+            Parent::Root => None,
+            Parent::Of(at) => self.id(at).cloned(),
+            Parent::Unknown(id) => Some(EntryId::new(id)),
+        };
+        let id = EntryId::new(coming.id);
+        let at = self.add(id.clone(), above, coming.is_typed);
+        self.last_time = coming.time.unwrap_or(self.last_time);
+        out.push(PlannedEntry {
+            id,
+            parent,
+            kind: coming.kind,
+            role: coming.role,
+            time: Some(self.last_time),
+            spans: coming.spans,
+            shape: Shape { form: coming.form, part: coming.part, name: coming.name },
+            refers: coming.refers,
+        });
+        at
+    }
+
+    /// The marker that opens the session at this entry, unless it is the last one. `records` is how many there are.
+    pub(crate) fn leaf_marker<F>(&mut self, leaf: EntryAt, records: u32, form: F) -> Option<PlannedEntry<F>> {
+        let leaf = self.tip(leaf);
+        let parent = self.id(leaf).filter(|_| Some(leaf) != self.last())?.clone();
+        let hash = hex_hash(&[parent.as_str().as_bytes(), records.to_string().as_bytes()], 16);
+        Some(PlannedEntry {
+            id: EntryId::new(format!("leaf-{hash}")),
+            parent: Some(parent),
+            kind: Kind::Custom,
+            role: None,
+            time: Some(self.last_time),
+            spans: Spans::Many(Box::new([])),
+            shape: Shape { form, part: 0, name: 0 },
+            refers: None,
+        })
+    }
+
     /// Adds an entry below another one.
-    pub(crate) fn add(&mut self, id: EntryId, parent: Option<EntryAt>, is_typed: bool) -> EntryAt {
+    fn add(&mut self, id: EntryId, parent: Option<EntryAt>, is_typed: bool) -> EntryAt {
         let at = self.entries.len() as u32;
         self.entries.push(Grown { id, parent: parent.map_or(NONE, |parent| parent.0), tip: at, next: NONE });
         if let Some(above) = parent.filter(|_| !is_typed).and_then(|parent| self.entries.get_mut(parent.index())) {
             above.next = at;
         }
         EntryAt(at)
+    }
+
+    /// The time of an entry whose record has none is the last one before it.
+    pub(crate) fn note_time(&mut self, time: Option<Millis>) {
+        self.last_time = time.unwrap_or(self.last_time);
     }
 
     /// From now on a foreign id means this entry. `print` tells its record from others with the same id.

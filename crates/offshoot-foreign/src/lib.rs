@@ -18,6 +18,7 @@ mod mapper;
 mod side_folder;
 mod foreign_session;
 mod claude;
+mod codex;
 mod opening;
 
 pub use agent::Agent;

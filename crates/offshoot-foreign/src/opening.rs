@@ -9,6 +9,8 @@ use offshoot_session::session::Options;
 
 use crate::agent::Agent;
 use crate::claude::ClaudeMapper;
+use crate::codex::CodexMapper;
+use crate::codex::files::{thread_of, with_base};
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
 use crate::record::for_each_record;
@@ -27,6 +29,12 @@ pub fn open_foreign(path: &Path, options: impl FnOnce() -> Options) -> Result<Op
         Some(Agent::Claude) => {
             let side = SideFolder(path.with_extension(""));
             let mapper = ClaudeMapper::new(&claude_id(path), is_subagent(path));
+            foreign_session::open(medium, mapper, Box::new(side), options()).map(Some)
+        }
+        Some(Agent::Codex) => {
+            let medium = with_base(medium).map_err(Error::io("read the parent of", path))?;
+            let mapper = CodexMapper::new(thread_of(path).as_deref());
+            let side = SideFolder(path.with_extension(""));
             foreign_session::open(medium, mapper, Box::new(side), options()).map(Some)
         }
         None => Ok(None),
@@ -72,5 +80,11 @@ fn agent_of_record(record: Json<'_>) -> Option<Agent> {
     let is_text = |name: &str| record.get(name).is_some_and(|value| value.kind() == JsonKind::String);
     let is_claude = is_text("type")
         && ((is_text("sessionId") && record.get("payload").is_none()) || (is_text("summary") && is_text("leafUuid")));
-    is_claude.then_some(Agent::Claude)
+    let is_codex = (is_text("type") && record.get("payload").is_some_and(|payload| payload.kind() == JsonKind::Object))
+        || (is_text("id") && is_text("timestamp") && record.get("instructions").is_some());
+    match () {
+        () if is_claude => Some(Agent::Claude),
+        () if is_codex => Some(Agent::Codex),
+        () => None,
+    }
 }

@@ -74,6 +74,8 @@ pub struct ForeignHead {
     pub versions: Vec<String>,
     /// Whether it is one that another session's call made.
     pub is_subagent: bool,
+    /// Whether a record says all this.
+    pub(crate) has_header: bool,
     /// The session from which it was made.
     pub parent: Option<String>,
 }

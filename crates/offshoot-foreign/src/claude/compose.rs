@@ -10,7 +10,7 @@ use offshoot_session::json::{Json, JsonKind, Object, quote};
 use offshoot_session::kind::Operation;
 
 use super::line::first_text;
-use crate::composing::{Composing, SideFiles, message, text_block};
+use crate::composing::{Composing, SideFiles, message, text_block, text_block_of};
 use crate::planned::Shape;
 
 /// What an entry of a transcript is made of.
@@ -86,10 +86,6 @@ fn block(block: Json<'_>) -> Option<String> {
         "document" => Some(text_block_of("[document]")),
         _ => None,
     }
-}
-
-fn text_block_of(text: &str) -> String {
-    Object::new().str("type", "text").str("text", text).finish()
 }
 
 fn image(source: Json<'_>) -> String {

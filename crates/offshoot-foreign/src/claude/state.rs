@@ -5,8 +5,8 @@ use offshoot_session::json::JsonKind;
 use super::compose::{ClaudeForm, title};
 use super::draft::ClaudeDraft;
 use super::line::{ClaudeLine, ClaudeRecord};
-use super::{ClaudeMapper, Coming, Parent, Planned};
-use crate::growth::EntryAt;
+use super::{ClaudeMapper, Planned, coming};
+use crate::growth::{Coming, EntryAt, Parent};
 use crate::key::{Key, hex_hash};
 use crate::record::RecordSpan;
 
@@ -74,7 +74,7 @@ impl ClaudeMapper {
     pub(super) fn settle_late(&mut self, out: &mut Vec<Planned>) {
         for late in std::mem::take(&mut self.late) {
             match &late.said {
-                StateSaid::Title => self.behind_last(Coming::of(&late.draft, ClaudeForm::Title), out),
+                StateSaid::Title => self.behind_last(coming(&late.draft, ClaudeForm::Title), out),
                 StateSaid::Label(label) => {
                     if let Some(target) = self.last_said {
                         self.label(&late.draft, target, label, out);
@@ -83,7 +83,7 @@ impl ClaudeMapper {
                 StateSaid::TitleOf(..) if self.titles.is_given || self.titles.is_made => {}
                 StateSaid::TitleOf(leaf, title) if self.growth.find(*leaf).is_some() => {
                     if self.titles.show(title) {
-                        self.behind_last(Coming::of(&late.draft, ClaudeForm::Title), out);
+                        self.behind_last(coming(&late.draft, ClaudeForm::Title), out);
                     }
                 }
                 StateSaid::TitleOf(..) => self.late.push(late),
@@ -105,28 +105,28 @@ impl ClaudeMapper {
     }
 
     /// An entry that follows the last one, whatever comes next.
-    fn behind_last(&mut self, coming: Coming, out: &mut Vec<Planned>) {
+    fn behind_last(&mut self, next: Coming<ClaudeForm>, out: &mut Vec<Planned>) {
         let parent = self.growth.last();
-        let at = self.add(coming, parent.map_or(Parent::Root, Parent::Of), out);
+        let at = self.growth.plan(next, parent.map_or(Parent::Root, Parent::Of), out);
         if let Some(parent) = parent {
             self.growth.continue_at(parent, at);
         }
     }
 
     pub(super) fn label(&mut self, draft: &ClaudeDraft, target: EntryAt, label: &str, out: &mut Vec<Planned>) {
-        let mut coming = Coming::of(draft, ClaudeForm::Label);
+        let mut next = coming(draft, ClaudeForm::Label);
         if draft.record != ClaudeRecord::State {
-            coming.id = format!("{}.l", coming.id);
+            next.id = format!("{}.l", next.id);
         }
         // An entry has one label.
         let label = match self.labelled.take() {
             Some((known, before)) if known == target => format!("{before}, {label}"),
             _ => label.to_owned(),
         };
-        coming.name = self.names.number(&label);
-        coming.refers = self.growth.id(target).cloned();
+        next.name = self.names.number(&label);
+        next.refers = self.growth.id(target).cloned();
         self.labelled = Some((target, label));
-        self.behind_last(coming, out);
+        self.behind_last(next, out);
     }
 
     /// A state record, whose id is its hash.

@@ -1,23 +1,25 @@
 //! Files that were cut, shuffled and flipped are read without a panic, and every entry of what was read has a line.
 //! `HOSTILE=all` cuts at every byte.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::support::{files, fixtures, spelled};
 use offshoot_foreign::open_foreign;
 use offshoot_session::session::Options;
 
 fn sessions() -> Vec<PathBuf> {
-    files(&fixtures("claude-code").join("projects"), ".jsonl")
+    let mut all = files(&fixtures("claude-code").join("projects"), ".jsonl");
+    all.extend(files(&fixtures("codex"), ".jsonl"));
+    all
 }
 
 fn step() -> usize {
     if std::env::var_os("HOSTILE").is_some_and(|word| word == "all") { 1 } else { 211 }
 }
 
-fn read(bytes: &[u8]) -> Option<String> {
+fn read(like: &Path, bytes: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    let file = folder.path().join(like.file_name().unwrap());
     std::fs::write(&file, bytes).unwrap();
     open_foreign(&file, Options::default).unwrap().map(|foreign| spelled(&foreign.session))
 }
@@ -27,10 +29,10 @@ fn files_that_are_cut_or_flipped_anywhere_are_read() {
     for file in sessions() {
         let bytes = std::fs::read(&file).unwrap();
         for at in (0..bytes.len()).step_by(step()) {
-            drop(read(&bytes[..at]));
+            drop(read(&file, &bytes[..at]));
             let mut flipped = bytes.clone();
             flipped[at] ^= 1 << (at % 8);
-            drop(read(&flipped));
+            drop(read(&file, &flipped));
         }
     }
 }
@@ -50,7 +52,7 @@ fn records_in_any_order_are_read() {
         for seed in 0..(2000 / step() as u64).max(10) {
             let mut lines: Vec<&str> = text.lines().collect();
             shuffle(&mut lines, seed);
-            drop(read((lines.join("\n") + "\n").as_bytes()));
+            drop(read(&file, (lines.join("\n") + "\n").as_bytes()));
         }
     }
 }

@@ -5,4 +5,5 @@
 
 mod support;
 mod claude;
+mod codex;
 mod hostile;
