@@ -982,10 +982,24 @@ export type FieldKind =
        * Whether words of one's own are an answer, too.
        */
       other: boolean;
+      /**
+       * The places of those that are chosen unless the person chooses others.
+       */
+      chosen?: number[];
+      /**
+       * Of several, so many have to be chosen.
+       */
+      minimum?: number;
+      maximum?: number;
     }
   | {
       type: "text";
       default?: string;
+      /**
+       * In characters.
+       */
+      minLength?: number;
+      maxLength?: number;
     }
   | {
       type: "number";

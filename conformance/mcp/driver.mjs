@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** The tool that a scenario wants to be called. */
+/** The tools that a scenario wants to be called, each by a client of its own. */
 const CALLS = {
+  "sep-2322-client-request-state": ["test_mrtr_echo_state", "test_mrtr_unrelated", "test_mrtr_no_state", "test_mrtr_no_result_type"].map((tool) => [tool, {}]),
   tools_call: ["add_numbers", { a: 5, b: 3 }],
   "sse-retry": ["test_reconnection", {}],
   "http-invalid-tool-headers": ["valid_tool", {}],
@@ -19,7 +20,8 @@ const CALLS = {
 const url = process.argv.at(-1);
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
-const [tool, args] = CALLS[scenario] ?? (scenario.startsWith("auth/") ? ["test-tool", {}] : []);
+const named = CALLS[scenario] ?? (scenario.startsWith("auth/") ? ["test-tool", {}] : []);
+const calls = Array.isArray(named[0]) ? named : [named];
 const home = mkdtempSync(join(tmpdir(), "offshoot-mcp-"));
 
 /** Follows the authorization server to the address that offshoot listens at. */
@@ -32,19 +34,24 @@ async function browse(address) {
   }
 }
 
-const words = ["mcp", "probe", url, "--sign-in"];
-if (tool) words.push("--call", tool, "--arguments", JSON.stringify(args));
-if (context.client_id) words.push("--client-id", context.client_id);
-if (context.client_secret) words.push("--client-secret", context.client_secret);
-const child = spawn(process.env.OFFSHOOT_BIN, words, {
-  env: { HOME: home, PATH: process.env.PATH },
-  stdio: ["ignore", "inherit", "pipe"],
-});
-for await (const line of createInterface({ input: child.stderr })) {
-  console.error(line);
-  const address = /https?:\/\/\S+/.exec(line)?.[0];
-  if (address?.includes("code_challenge")) browse(address).catch((error) => console.error(error));
+/** Runs the client once, and gives its exit code. */
+async function probe([tool, args]) {
+  const words = ["mcp", "probe", url, "--sign-in"];
+  // Whoever asks gets the answers that it proposes.
+  if (tool) words.push("--call", tool, "--arguments", JSON.stringify(args), "--answers", "{}");
+  if (context.client_id) words.push("--client-id", context.client_id);
+  if (context.client_secret) words.push("--client-secret", context.client_secret);
+  const env = { HOME: home, PATH: process.env.PATH };
+  const child = spawn(process.env.OFFSHOOT_BIN, words, { env, stdio: ["ignore", "inherit", "pipe"] });
+  for await (const line of createInterface({ input: child.stderr })) {
+    console.error(line);
+    const address = /https?:\/\/\S+/.exec(line)?.[0];
+    if (address?.includes("code_challenge")) browse(address).catch((error) => console.error(error));
+  }
+  return new Promise((done) => (child.exitCode === null ? child.once("close", done) : done(child.exitCode)));
 }
-const code = await new Promise((done) => (child.exitCode === null ? child.once("close", done) : done(child.exitCode)));
+
+let code = 0;
+for (const call of calls) code = (await probe(call)) || code;
 rmSync(home, { recursive: true, force: true });
-process.exit(code ?? 1);
+process.exit(code);

@@ -109,7 +109,7 @@ impl AgentSession {
         let (handle, keys, folders) = (writer.handle().clone(), setup.keys.clone(), setup.folders.clone());
         let live_tools = setup.live_tools.clone();
         let (driver, to) = Driver::new(setup, writer, opening);
-        live_tools.iter().for_each(|live| live.start(tool_taker(&to)));
+        live_tools.iter().for_each(|live| live.start(tool_taker(&to, driver.asker())));
         let (provider, extensions) = (driver.provider(), driver.extensions());
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self {

@@ -269,7 +269,7 @@ impl Driver {
             asking: None,
             redactor,
             approvals: Approvals::default(),
-            forms: Forms::new(own.clone()),
+            forms: Forms::new(&own),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,

@@ -37,8 +37,8 @@ mod grep;
 mod ls;
 mod write;
 mod choice;
-mod source;
 mod conversation;
+mod source;
 mod ask;
 mod todo;
 

@@ -8,7 +8,7 @@ use offshoot_agent::{Accessing, KeySource};
 use offshoot_mcp::cache::DefinitionCache;
 use offshoot_mcp::config_file::{ConfigScope, ConfiguredServer, merge};
 use offshoot_mcp::oauth::TokenStore;
-use offshoot_mcp::server::ServerContext;
+use offshoot_mcp::server::{Presence, ServerContext};
 use offshoot_mcp::servers::Servers;
 use offshoot_mcp::start_plan::{Surroundings, is_inherited, shown_reach};
 use offshoot_protocol::Secret;
@@ -146,7 +146,7 @@ impl KeySource for KeysAndSecrets {
     }
 }
 
-/// What servers of a folder start with.
+/// What servers of a folder start with. They are told that nobody is there.
 pub fn context(app: &App, folder: &Path, http: Http, secrets: &ServerSecrets) -> ServerContext {
     let secrets = secrets.clone();
     let around = Surroundings {
@@ -161,7 +161,7 @@ pub fn context(app: &App, folder: &Path, http: Http, secrets: &ServerSecrets) ->
     let tokens = move |server: &str, url: &str| -> Arc<dyn TokenStore> {
         Arc::new(ServerTokens::of(data.as_deref(), server, url))
     };
-    ServerContext { around, http, tokens: Arc::new(tokens) }
+    ServerContext { around, http, tokens: Arc::new(tokens), person: Presence::Nobody }
 }
 
 /// The definitions of earlier runs.
@@ -174,7 +174,7 @@ pub(crate) fn servers(
     app: &App,
     folder: &Path,
     (selection, loaded): (&McpSelection, &dyn Fn() -> Vec<String>),
-    http: Http,
+    (http, person): (Http, Presence),
     secrets: &ServerSecrets,
 ) -> Option<Arc<Servers>> {
     let (found, troubles) = find(app, folder, selection);
@@ -184,5 +184,6 @@ pub(crate) fn servers(
     if starting.is_empty() {
         return None;
     }
-    Some(Servers::new(starting, &context(app, folder, http, secrets), (definitions(app), loaded())))
+    let context = ServerContext { person, ..context(app, folder, http, secrets) };
+    Some(Servers::new(starting, &context, (definitions(app), loaded())))
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_session::text::one_line;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::era::{Era, LEGACY, LEGACY_VERSIONS, MODERN, client_info, with_envelope};
+use crate::era::{Era, LEGACY, LEGACY_VERSIONS, MODERN, capabilities, client_info, with_envelope};
 use crate::message::UNSUPPORTED_VERSION;
 use crate::peer::{CallError, Patience, Peer, Progress, within};
 
@@ -16,6 +16,10 @@ const DISCOVERY: Duration = Duration::from_secs(2);
 const START: Duration = Duration::from_secs(60);
 /// A server that asks within results is answered so often.
 const MOST_ROUNDS: usize = 10;
+/// At once.
+const MOST_INPUTS: usize = 10;
+/// A server of the older era refuses what needs an address that a person opens.
+const ADDRESS_FIRST: i64 = -32042;
 const MOST_PAGES: usize = 1000;
 /// More of a list is not read.
 const MOST_ITEMS: usize = 20_000;
@@ -74,7 +78,7 @@ async fn discover(peer: &Peer, patience: Duration) -> Result<Option<ServerSelf>,
     let mut is_again = false;
     loop {
         let patience = Patience { silence: Some(patience) };
-        match peer.ask("server/discover", with_envelope(json!({})), patience, None).await {
+        match peer.ask("server/discover", with_envelope(json!({}), peer.asks()), patience, None).await {
             Ok(result) => {
                 // An empty result is that of a server which answers anything.
                 let speaks = names_modern(&result["supportedVersions"]);
@@ -100,7 +104,7 @@ fn names_modern(versions: &Value) -> bool {
 async fn initialize(peer: &Peer) -> Result<ServerSelf, CallError> {
     let params = json!({
         "protocolVersion": LEGACY,
-        "capabilities": {"roots": {"listChanged": false}},
+        "capabilities": capabilities(peer.asks()),
         "clientInfo": client_info(),
     });
     let result = peer.ask("initialize", params, Patience { silence: None }, None).await?;
@@ -131,7 +135,7 @@ fn said_of_itself(result: &Value, info: &Value, protocol: &str) -> ServerSelf {
 }
 
 impl Client {
-    /// Asks for anything. A server of the newer era that wants to know something first gets the usual answers.
+    /// Asks for anything. A server that wants to know something first gets the answers of the person.
     pub(crate) async fn ask(
         &self,
         method: &str,
@@ -139,23 +143,43 @@ impl Client {
         progress: Option<Progress>,
     ) -> Result<Value, CallError> {
         let patience = Patience { silence: self.timeout };
-        if self.era == Era::Legacy {
-            return self.peer.ask(method, params, patience, progress).await;
-        }
-        let mut params = with_envelope(params);
+        let mut params = match self.era {
+            Era::Legacy => params,
+            Era::Modern => with_envelope(params, self.peer.asks()),
+        };
         for _ in 0..MOST_ROUNDS {
-            let result = self.peer.ask(method, params.clone(), patience, progress.clone()).await?;
-            if result["resultType"] != "input_required" {
+            let result = match self.peer.ask(method, params.clone(), patience, progress.clone()).await {
+                // It has done nothing yet: a person has to open an address first.
+                Err(CallError::Refused(error)) if error.code == ADDRESS_FIRST && self.opened(&error.data).await => {
+                    continue;
+                }
+                result => result?,
+            };
+            if self.era == Era::Legacy || result["resultType"] != "input_required" {
                 return Ok(result);
             }
-            let asked = result["inputRequests"].as_object();
-            let answers = asked.into_iter().flatten().map(|(name, asked)| (name.clone(), self.peer.own_input(asked)));
-            params["inputResponses"] = Value::Object(answers.collect());
+            let mut answers = Map::new();
+            for (name, asked) in result["inputRequests"].as_object().into_iter().flatten().take(MOST_INPUTS) {
+                answers.insert(name.clone(), self.peer.input(asked).await);
+            }
+            params["inputResponses"] = Value::Object(answers);
             if let Some(state) = result.get("requestState") {
                 params["requestState"] = state.clone();
             }
         }
         Err(CallError::Gone(format!("it asked for something {MOST_ROUNDS} times instead of answering")))
+    }
+
+    /// Whether a person has opened all addresses that a refusal names.
+    async fn opened(&self, refusal: &Value) -> bool {
+        let Some(asked) = refusal["elicitations"].as_array().filter(|asked| !asked.is_empty()) else { return false };
+        for params in asked.iter().take(MOST_INPUTS) {
+            let asked = json!({"method": "elicitation/create", "params": params});
+            if self.peer.input(&asked).await["action"] != "accept" {
+                return false;
+            }
+        }
+        true
     }
 
     /// A list of all pages.

@@ -40,11 +40,26 @@ pub(crate) fn client_info() -> Value {
     json!({"name": CLIENT, "version": env!("CARGO_PKG_VERSION")})
 }
 
+/// What a server may ask this program for.
+pub(crate) fn capabilities(asks: Asks) -> Value {
+    match asks {
+        Asks::Person => json!({"roots": {}, "elicitation": {"form": {}, "url": {}}}),
+        Asks::Nobody => json!({"roots": {}}),
+    }
+}
+
+/// Whether questions of a server reach somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    Person,
+    Nobody,
+}
+
 /// What every request of the newer era has.
-pub(crate) fn with_envelope(mut params: Value) -> Value {
+pub(crate) fn with_envelope(mut params: Value, asks: Asks) -> Value {
     params["_meta"][VERSION] = json!(MODERN);
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = client_info();
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"roots": {}});
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities(asks);
     params
 }
 

@@ -11,14 +11,13 @@ use offshoot_session::text::one_line;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
 use crate::era::{Era, version_of};
 use crate::message::{Incoming, LONGEST_MESSAGE, METHOD_NOT_FOUND, RpcError};
 use crate::oauth::{TokenStore, refresh};
-use crate::peer::{CallError, Carrier, Closing, Peer, ServerNews};
+use crate::peer::{CallError, Carrier, Closing, Peer, PeerParts};
 
 const BOTH: &str = "application/json, text/event-stream";
 const STREAM: &str = "text/event-stream";
@@ -69,8 +68,7 @@ pub(crate) fn open(
     http: &Http,
     (url, headers): (&str, &[(String, Secret)]),
     tokens: Arc<dyn TokenStore>,
-    news: UnboundedSender<ServerNews>,
-    root: &str,
+    parts: PeerParts,
 ) -> Result<Arc<Peer>, String> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
@@ -84,7 +82,7 @@ pub(crate) fn open(
     let (peer, state) = (OnceLock::new(), Mutex::default());
     let refreshing = tokio::sync::Mutex::default();
     let line = Arc::new(HttpLine { client, url: url.to_owned(), headers: map, tokens, refreshing, peer, state });
-    let peer = Peer::new(Box::new(HttpCarrier(line.clone())), news, root);
+    let peer = Peer::new(Box::new(HttpCarrier(line.clone())), parts);
     // Set once, here.
     line.peer.set(Arc::downgrade(&peer)).unwrap_or(());
     Ok(peer)

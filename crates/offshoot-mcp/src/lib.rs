@@ -13,6 +13,7 @@ pub mod config_file;
 pub mod start_plan;
 pub mod era;
 pub mod message;
+mod elicitation;
 pub mod peer;
 mod stdio;
 pub mod oauth;

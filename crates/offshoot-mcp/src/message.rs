@@ -41,6 +41,7 @@ pub struct RpcError {
     pub data: Value,
 }
 
+pub(crate) const INVALID_PARAMS: i64 = -32602;
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 

@@ -4,17 +4,19 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use offshoot_session::text::one_line;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::era::Era;
-use crate::message::{Incoming, METHOD_NOT_FOUND, RpcError, answer, notification, request};
+use crate::elicitation::Person;
+use crate::era::{Asks, Era};
+use crate::message::{INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, RpcError, answer, notification, request};
 
 /// Takes messages to the server.
 pub(crate) trait Carrier: Send + Sync {
@@ -73,15 +75,37 @@ pub(crate) struct Peer {
     news: UnboundedSender<ServerNews>,
     /// For servers that ask for roots: the session's folder.
     roots: Value,
+    /// For servers that ask a person.
+    person: Option<Person>,
+    this: Weak<Self>,
+}
+
+/// What a peer is made of beside its carrier.
+pub(crate) struct PeerParts {
+    pub(crate) news: UnboundedSender<ServerNews>,
+    /// The address of the session's folder.
+    pub(crate) root: String,
+    pub(crate) person: Option<Person>,
 }
 
 #[derive(Default)]
 struct PeerState {
     waiting: HashMap<u64, Waiting>,
+    /// Questions to the person, by the ids of the server's requests.
+    questions: HashMap<String, OpenQuestion>,
+    /// When the last question was answered.
+    answered: Option<Instant>,
     gone: Option<CallError>,
 }
 
+struct OpenQuestion {
+    id: Value,
+    task: AbortHandle,
+}
+
 struct Waiting {
+    /// Whether the server may ask the person meanwhile.
+    may_ask: bool,
     answer: oneshot::Sender<Result<Value, CallError>>,
     progress: Option<UnboundedSender<String>>,
 }
@@ -98,10 +122,29 @@ const LONGEST_WAIT: u32 = 10;
 const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 const LONGEST_PROGRESS: usize = 500;
 
+const ELICIT: &str = "elicitation/create";
+/// What a person or the model has begun. While a server starts or lists, it asks nobody.
+const MAY_ASK: [&str; 3] = ["tools/call", "resources/read", "prompts/get"];
+/// At once.
+const MOST_QUESTIONS: usize = 8;
+
+/// What a person has to do with a wait.
+enum PersonTime {
+    None,
+    Asking,
+    Answered(Instant),
+}
+
 impl Peer {
-    pub(crate) fn new(carrier: Box<dyn Carrier>, news: UnboundedSender<ServerNews>, root: &str) -> Arc<Self> {
+    pub(crate) fn new(carrier: Box<dyn Carrier>, PeerParts { news, root, person }: PeerParts) -> Arc<Self> {
         let roots = json!({"roots": [{"uri": root, "name": "session"}]});
-        Arc::new(Self { next: AtomicU64::new(1), state: Mutex::default(), carrier, news, roots })
+        let (next, state) = (AtomicU64::new(1), Mutex::default());
+        Arc::new_cyclic(|this| Self { next, state, carrier, news, roots, person, this: this.clone() })
+    }
+
+    /// Whether somebody answers questions.
+    pub(crate) fn asks(&self) -> Asks {
+        if self.person.is_some() { Asks::Person } else { Asks::Nobody }
     }
 
     fn state(&self) -> MutexGuard<'_, PeerState> {
@@ -142,7 +185,8 @@ impl Peer {
             if let Some(gone) = &state.gone {
                 return Err(gone.clone());
             }
-            state.waiting.insert(id, Waiting { answer, progress: progress.is_some().then_some(passed) });
+            let may_ask = MAY_ASK.contains(&method);
+            state.waiting.insert(id, Waiting { may_ask, answer, progress: progress.is_some().then_some(passed) });
         }
         if progress.is_some() {
             params["_meta"]["progressToken"] = json!(id);
@@ -151,7 +195,7 @@ impl Peer {
         self.carrier.send(request(id, method, &params), Some(id));
         let begun = Instant::now();
         let silence = patience.silence.unwrap_or(FAR);
-        let end = begun + silence.saturating_mul(LONGEST_WAIT).min(FAR);
+        let mut end = begun + silence.saturating_mul(LONGEST_WAIT).min(FAR);
         let mut until = begun + silence;
         loop {
             tokio::select! {
@@ -170,7 +214,15 @@ impl Peer {
                     asking.is_answered = true;
                     return answered.unwrap_or_else(|_| Err(self.why_gone()));
                 }
-                () = sleep_until(until) => return Err(CallError::Late(silence)),
+                () = sleep_until(until) => {
+                    // A person takes any time.
+                    until = match self.person_took() {
+                        PersonTime::Asking => Instant::now() + silence,
+                        PersonTime::Answered(at) if at + silence > until => at + silence,
+                        PersonTime::Answered(_) | PersonTime::None => return Err(CallError::Late(silence)),
+                    };
+                    end += silence;
+                }
             }
         }
     }
@@ -183,6 +235,7 @@ impl Peer {
     pub(crate) fn take(&self, incoming: Incoming) {
         match incoming {
             Incoming::Answer { id, result } => self.settle(id, result.map_err(CallError::Refused)),
+            Incoming::Request { id, method, params } if method == ELICIT => self.question(id, params),
             Incoming::Request { id, method, params: _ } => {
                 self.carrier.send(answer(&id, self.own_answer(&method)), None);
             }
@@ -193,26 +246,88 @@ impl Peer {
 
     pub(crate) fn settle(&self, id: u64, result: Result<Value, CallError>) {
         let waiting = self.state().waiting.remove(&id);
+        self.withdraw_unneeded();
         if let Some(waiting) = waiting {
             // Nobody may wait for it any more.
             drop(waiting.answer.send(result));
         }
     }
 
-    /// Models are not asked for servers, and no person is: a server that asks learns so at once.
+    /// Models are not asked for servers: a server that asks learns so at once.
     fn own_answer(&self, method: &str) -> Result<Value, (i64, &'static str)> {
         match method {
             "ping" => Ok(json!({})),
             "roots/list" => Ok(self.roots.clone()),
-            "elicitation/create" => Ok(json!({"action": "decline"})),
             _ => Err((METHOD_NOT_FOUND, "offshoot does not do this")),
         }
     }
 
-    /// The same for a server that asks within a result: for its `inputRequests`.
-    pub(crate) fn own_input(&self, asked: &Value) -> Value {
-        let method = asked["method"].as_str().unwrap_or_default();
-        self.own_answer(method).unwrap_or_else(|_| json!({"action": "decline"}))
+    /// The same for a server that asks within a result: for one of its `inputRequests`.
+    pub(crate) async fn input(&self, asked: &Value) -> Value {
+        let declined = json!({"action": "decline"});
+        match (asked["method"].as_str().unwrap_or_default(), &self.person) {
+            (ELICIT, Some(person)) => person.answer(&asked["params"]).await.unwrap_or(declined),
+            (ELICIT, None) => declined,
+            (method, _) => self.own_answer(method).unwrap_or(declined),
+        }
+    }
+
+    /// A question to the person, beside the call that has led to it.
+    fn question(&self, id: Value, params: Value) {
+        let mut state = self.state();
+        let is_called = state.waiting.values().any(|waiting| waiting.may_ask);
+        let Some(person) = self.person.clone().filter(|_| is_called && state.questions.len() < MOST_QUESTIONS) else {
+            drop(state);
+            return self.carrier.send(answer(&id, Ok(json!({"action": "decline"}))), None);
+        };
+        let (this, key) = (self.this.clone(), id.to_string());
+        let own = key.clone();
+        // It ends after the lock is free, so it finds itself.
+        let task = tokio::spawn(async move {
+            let answered = person.answer(&params).await;
+            if let Some(peer) = this.upgrade() {
+                peer.answered(&own, answered.map_err(|why| (INVALID_PARAMS, why)));
+            }
+        });
+        let question = OpenQuestion { id, task: task.abort_handle() };
+        if let Some(same) = state.questions.insert(key, question) {
+            same.task.abort();
+        }
+    }
+
+    fn answered(&self, key: &str, result: Result<Value, (i64, &'static str)>) {
+        let question = {
+            let mut state = self.state();
+            state.answered = Some(Instant::now());
+            state.questions.remove(key)
+        };
+        if let Some(question) = question {
+            self.carrier.send(answer(&question.id, result), None);
+        }
+    }
+
+    /// Takes questions back: all of them if nothing is waited for that may lead to one.
+    fn withdraw_unneeded(&self) {
+        let questions: Vec<OpenQuestion> = {
+            let mut state = self.state();
+            if state.questions.is_empty() || state.waiting.values().any(|waiting| waiting.may_ask) {
+                return;
+            }
+            state.questions.drain().map(|(_, question)| question).collect()
+        };
+        for OpenQuestion { id, task } in questions {
+            task.abort();
+            self.carrier.send(answer(&id, Ok(json!({"action": "cancel"}))), None);
+        }
+    }
+
+    fn person_took(&self) -> PersonTime {
+        let state = self.state();
+        match state.answered {
+            _ if !state.questions.is_empty() => PersonTime::Asking,
+            Some(at) => PersonTime::Answered(at),
+            None => PersonTime::None,
+        }
     }
 
     fn heed(&self, method: &str, params: &Value) {
@@ -220,9 +335,16 @@ impl Peer {
             "notifications/tools/list_changed" => ServerNews::ToolsChanged,
             "notifications/message" => ServerNews::Log(logged(params)),
             "notifications/progress" => return self.progressed(params),
+            "notifications/cancelled" => return self.take_back(&params["requestId"]),
             _ => return,
         };
         drop(self.news.send(news));
+    }
+
+    /// The server no longer wants to know.
+    fn take_back(&self, id: &Value) {
+        let question = self.state().questions.remove(&id.to_string());
+        question.into_iter().for_each(|question| question.task.abort());
     }
 
     fn progressed(&self, params: &Value) {
@@ -243,6 +365,7 @@ impl Peer {
                 return;
             }
             state.gone = Some(why.clone());
+            state.questions.drain().for_each(|(_, question)| question.task.abort());
             std::mem::take(&mut state.waiting)
         };
         waiting.into_values().for_each(|waiting| drop(waiting.answer.send(Err(why.clone()))));
@@ -263,6 +386,7 @@ impl Drop for Asking<'_> {
             return;
         }
         let was_waiting = self.peer.state().waiting.remove(&self.id).is_some();
+        self.peer.withdraw_unneeded();
         if was_waiting && self.peer.carrier.forget(self.id) {
             let params = json!({"requestId": self.id, "reason": "nobody waits for the answer any more"});
             self.peer.notify("notifications/cancelled", Some(params));
@@ -289,6 +413,9 @@ pub(crate) async fn within<T>(
 
 #[cfg(test)]
 mod tests {
+    use offshoot_agent::tool::{FormAsker, FormMessage};
+    use offshoot_protocol::FormAnswer;
+
     use super::*;
 
     struct Nowhere;
@@ -301,9 +428,46 @@ mod tests {
         }
     }
 
+    fn peer(person: Option<Person>) -> Arc<Peer> {
+        let parts = PeerParts { news: tokio::sync::mpsc::unbounded_channel().0, root: "file:///".to_owned(), person };
+        Peer::new(Box::new(Nowhere), parts)
+    }
+
+    /// The call that has led to a question waits as long as the person does, and then as long as always.
+    #[test]
+    fn a_person_takes_any_time_to_answer() {
+        let open = Arc::new(Mutex::new(Vec::new()));
+        let kept = open.clone();
+        let asker = FormAsker::new(move |message| {
+            if let FormMessage::Ask(.., reply) = message {
+                kept.lock().unwrap().push(reply);
+            }
+        });
+        let peer = peer(Some(Person::new("s", asker)));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let silence = Duration::from_millis(20);
+        let asked = runtime.block_on(async {
+            let asking = peer.ask("tools/call", json!({}), Patience { silence: Some(silence) }, None);
+            let person = async {
+                let (id, method, params) = (json!("q"), ELICIT.to_owned(), json!({"message": "?"}));
+                peer.take(Incoming::Request { id, method, params });
+                let begun = Instant::now();
+                while begun.elapsed() < silence * (LONGEST_WAIT + 2) {
+                    tokio::task::yield_now().await;
+                }
+                assert_eq!(peer.state().questions.len(), 1);
+                open.lock().unwrap().remove(0).send(FormAnswer::Decline).unwrap();
+                std::future::pending::<()>().await;
+            };
+            tokio::select! { asked = asking => asked, () = person => unreachable!() }
+        });
+        assert_eq!(asked, Err(CallError::Late(silence)));
+        assert!(peer.state().questions.is_empty());
+    }
+
     #[test]
     fn a_server_that_reports_progress_without_a_pause_has_no_more_time_than_others() {
-        let peer = Peer::new(Box::new(Nowhere), tokio::sync::mpsc::unbounded_channel().0, "file:///");
+        let peer = peer(None);
         let flood = Arc::clone(&peer);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let silence = Duration::from_millis(2);

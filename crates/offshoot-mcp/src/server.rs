@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_agent::provider::Http;
+use offshoot_agent::tool::FormAsker;
 use offshoot_session::text::{clean_lines, counted};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -15,11 +16,12 @@ use crate::cache::KnownServer;
 use crate::client::{Client, ServerSelf, begin};
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
+use crate::elicitation::Person;
 use crate::era::Era;
 use crate::exposure::Exposure;
 use crate::http;
 use crate::oauth::{SignIn, SignInPlace, TokenStore};
-use crate::peer::{CallError, Peer, Progress, ServerNews};
+use crate::peer::{CallError, Peer, PeerParts, Progress, ServerNews};
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
 use crate::stdio::{self, ErrorTail, ServerProcess};
 
@@ -36,6 +38,16 @@ pub struct ServerContext {
     pub http: Http,
     /// By a server's name and address.
     pub tokens: TokenStores,
+    /// Whether servers learn that a person may be asked. What they ask is declined until [`Server::ask_through`].
+    pub person: Presence,
+}
+
+/// Whether somebody is there in this run who can answer questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Presence {
+    Somebody,
+    Nobody,
 }
 
 /// Where the tokens of a server are kept, by its name and address.
@@ -64,6 +76,7 @@ pub struct Server {
     /// One start at a time.
     starting: tokio::sync::Mutex<()>,
     errors: ErrorTail,
+    asker: OnceLock<FormAsker>,
     /// Whoever declares its tools.
     changed: UnboundedSender<String>,
 }
@@ -107,12 +120,24 @@ impl Server {
             starts: VecDeque::new(),
         };
         let (inner, starting, errors) = (Mutex::new(inner), tokio::sync::Mutex::default(), ErrorTail::default());
-        Arc::new(Self { configured, context, inner, starting, errors, changed })
+        let asker = OnceLock::new();
+        Arc::new(Self { configured, context, inner, starting, errors, asker, changed })
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
         &self.configured.config.name
+    }
+
+    /// Questions of the server go here, from its next start on.
+    pub fn ask_through(&self, asker: FormAsker) {
+        // The first one stays.
+        drop(self.asker.set(asker));
+    }
+
+    fn person(&self) -> Option<Person> {
+        let asker = self.asker.get().filter(|_| self.context.person == Presence::Somebody)?;
+        Some(Person::new(self.name(), asker.clone()))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -223,8 +248,8 @@ impl Server {
 
     async fn connect(self: &Arc<Self>) -> Result<Connection, CallError> {
         let around = &self.context.around;
-        let root = file_uri(&around.cwd);
         let (news, heard) = unbounded_channel();
+        let parts = PeerParts { news, root: file_uri(&around.cwd), person: self.person() };
         let (timeout, era) = (self.configured.config.timeout, self.inner().era);
         let plan = plan(&self.configured, around).await.map_err(CallError::Gone)?;
         let (peer, process) = match &plan {
@@ -232,7 +257,7 @@ impl Server {
                 let started = stdio::start(around.launcher.as_deref(), words, cwd, env);
                 let pipes = started.map_err(|error| cannot_start(&plan, cwd, &error))?;
                 let (carrier, outgoing) = stdio::carrier();
-                let peer = Peer::new(Box::new(carrier), news, &root);
+                let peer = Peer::new(Box::new(carrier), parts);
                 let process = stdio::serve(pipes, outgoing, &peer, &self.errors);
                 (peer, Some(process))
             }
@@ -241,7 +266,7 @@ impl Server {
                 if let Some(tokens) = tokens.tokens() {
                     (around.keep_secret)(&tokens.access_token);
                 }
-                (http::open(&self.context.http, (url, headers), tokens, news, &root).map_err(CallError::Gone)?, None)
+                (http::open(&self.context.http, (url, headers), tokens, parts).map_err(CallError::Gone)?, None)
             }
         };
         let client = begin(peer, timeout, era).await?;

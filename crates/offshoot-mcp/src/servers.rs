@@ -185,9 +185,11 @@ impl Servers {
 
 impl LiveTools for Servers {
     fn start(&self, agent: Arc<dyn ToolTaker>) {
+        let asker = agent.asker();
         if self.agent.set(agent).is_err() {
             return;
         }
+        self.servers.iter().for_each(|server| server.ask_through(asker.clone()));
         let Some(this) = self.this.upgrade() else { return };
         // Those of an earlier run at once.
         self.servers.iter().filter(|server| server.tools().is_some()).for_each(|server| self.declare(server));

@@ -59,11 +59,26 @@ pub enum FieldKind {
         recommended: Option<usize>,
         /// Whether words of one's own are an answer, too.
         other: bool,
+        /// The places of those that are chosen unless the person chooses others.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        chosen: Vec<usize>,
+        /// Of several, so many have to be chosen.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        minimum: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        maximum: Option<usize>,
     },
     /// A text of one or more lines.
     Text {
         #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
+        /// In characters.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        min_length: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_length: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        format: Option<TextFormat>,
     },
     Number {
         /// Whether it is a whole number.
@@ -80,6 +95,50 @@ pub enum FieldKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<bool>,
     },
+}
+
+/// What a text has to look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say what they are")]
+#[serde(rename_all = "kebab-case")]
+pub enum TextFormat {
+    Email,
+    Uri,
+    Date,
+    DateTime,
+}
+
+impl TextFormat {
+    /// Whether a text looks like one. It is not looked up whether it is one.
+    #[must_use]
+    pub fn fits(self, text: &str) -> bool {
+        let is_date = |text: &str| {
+            let parts: Vec<&str> = text.split('-').collect();
+            let digits =
+                |(part, count): (&&str, usize)| part.len() == count && part.bytes().all(|at| at.is_ascii_digit());
+            parts.len() == 3 && parts.iter().zip([4, 2, 2]).all(digits)
+        };
+        let is_plain = !text.contains(char::is_whitespace);
+        match self {
+            Self::Email => {
+                is_plain && text.split_once('@').is_some_and(|(who, host)| !who.is_empty() && !host.is_empty())
+            }
+            Self::Uri => {
+                is_plain && text.split_once(':').is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty())
+            }
+            Self::Date => is_date(text),
+            Self::DateTime => text.split_once(['T', 't']).is_some_and(|(date, time)| is_date(date) && time.len() >= 5),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Email => "an address of e-mail",
+            Self::Uri => "an address with a scheme, such as https://",
+            Self::Date => "a date such as 2026-07-28",
+            Self::DateTime => "a date and time such as 2026-07-28T12:00:00Z",
+        }
+    }
 }
 
 /// One of the answers that can be chosen.
@@ -151,20 +210,42 @@ impl Form {
 }
 
 impl FormField {
+    /// What is answered unless the person answers otherwise; `None` if nothing is.
+    #[must_use]
+    pub fn usual_answer(&self) -> Option<FieldAnswer> {
+        match &self.kind {
+            FieldKind::Choice { options, chosen, .. } => {
+                let chosen = chosen.iter().filter_map(|at| options.get(*at));
+                let selected: Vec<String> = chosen.map(|option| option.label.clone()).collect();
+                (!selected.is_empty()).then_some(FieldAnswer { selected, text: None })
+            }
+            FieldKind::Text { default, .. } => default.as_ref().map(FieldAnswer::text),
+            FieldKind::Number { default, .. } => default.map(|number| FieldAnswer::text(number.to_string())),
+            FieldKind::Flag { default } => default.map(|flag| FieldAnswer::text(flag.to_string())),
+        }
+    }
+
     /// Whether this answers the question.
     ///
     /// # Errors
     /// What is wrong with it, as a sentence.
     pub fn check(&self, answer: &FieldAnswer) -> Result<(), String> {
         let FieldAnswer { selected, text } = answer;
-        let FieldKind::Choice { options, multi, other, .. } = &self.kind else {
+        let FieldKind::Choice { options, multi, other, minimum, maximum, .. } = &self.kind else {
             let text = text.as_deref().filter(|_| selected.is_empty()).ok_or("the answer is a text")?;
             return self.kind.check_text(text);
         };
         if let Some(strange) = selected.iter().find(|label| options.iter().all(|option| option.label != **label)) {
             return Err(format!("{strange:?} is not one of the options"));
         }
-        match (selected.len() + usize::from(text.is_some()), text) {
+        let count = selected.len() + usize::from(text.is_some());
+        if *multi && minimum.is_some_and(|least| count < least) {
+            return Err(format!("at least {} are to be chosen", minimum.unwrap_or_default()));
+        }
+        if *multi && maximum.is_some_and(|most| count > most) {
+            return Err(format!("at most {} can be chosen", maximum.unwrap_or_default()));
+        }
+        match (count, text) {
             (_, Some(_)) if !other => Err("only an option is an answer".to_owned()),
             (0, _) if self.required && !multi => Err("nothing is chosen".to_owned()),
             (2.., _) if !multi => Err("only one answer can be given".to_owned()),
@@ -189,7 +270,16 @@ impl FieldKind {
             Self::Flag { .. } if text != "true" && text != "false" => {
                 Err(format!("{text:?} is neither true nor false"))
             }
-            Self::Flag { .. } | Self::Text { .. } | Self::Choice { .. } => Ok(()),
+            Self::Text { min_length, max_length, format, .. } => {
+                let length = text.chars().count();
+                match (min_length, max_length, format) {
+                    (Some(least), ..) if length < *least => Err(format!("it needs {least} characters")),
+                    (_, Some(most), _) if length > *most => Err(format!("it has more than {most} characters")),
+                    (.., Some(format)) if !format.fits(text) => Err(format!("it is not {}", format.words())),
+                    _ => Ok(()),
+                }
+            }
+            Self::Flag { .. } | Self::Choice { .. } => Ok(()),
         }
     }
 }
@@ -204,12 +294,45 @@ mod tests {
 
     fn options((multi, other): (bool, bool)) -> FormField {
         let option = |label: &str| FormOption { label: label.to_owned(), description: None, preview: None };
-        field(FieldKind::Choice { options: vec![option("x"), option("y")], multi, recommended: None, other })
+        field(FieldKind::Choice {
+            options: vec![option("x"), option("y")],
+            multi,
+            recommended: None,
+            other,
+            chosen: Vec::new(),
+            minimum: None,
+            maximum: None,
+        })
+    }
+
+    fn both_of() -> FieldAnswer {
+        FieldAnswer { selected: vec!["x".to_owned(), "y".to_owned()], text: None }
+    }
+
+    fn at_least_two() -> FormField {
+        let mut field = options((true, false));
+        if let FieldKind::Choice { minimum, .. } = &mut field.kind {
+            *minimum = Some(2);
+        }
+        field
+    }
+
+    #[test]
+    fn texts_look_as_they_have_to() {
+        for (format, good, bad) in [
+            (TextFormat::Uri, "https://h/", "//h"),
+            (TextFormat::Date, "2026-07-28", "28.7.2026"),
+            (TextFormat::DateTime, "2026-07-28T12:00:00Z", "2026-07-28"),
+            (TextFormat::Email, "a@b", "a b@c"),
+        ] {
+            assert!(format.fits(good) && !format.fits(bad), "{format:?}");
+        }
     }
 
     #[test]
     fn answers_are_held_against_their_questions() {
-        let both = FieldAnswer { selected: vec!["x".to_owned(), "y".to_owned()], text: None };
+        let both = both_of();
+        let text = |format| field(FieldKind::Text { default: None, min_length: Some(2), max_length: Some(4), format });
         let number = |integer| field(FieldKind::Number { integer, minimum: Some(1.0), maximum: None, default: None });
         for (field, answer, fits) in [
             (options((false, true)), FieldAnswer::chosen("x"), true),
@@ -227,7 +350,14 @@ mod tests {
             (number(false), FieldAnswer::text("inf"), false),
             (field(FieldKind::Flag { default: None }), FieldAnswer::text("yes"), false),
             (field(FieldKind::Flag { default: None }), FieldAnswer::text("true"), true),
-            (field(FieldKind::Text { default: None }), FieldAnswer::chosen("x"), false),
+            (text(None), FieldAnswer::chosen("x"), false),
+            (text(None), FieldAnswer::text("é"), false),
+            (text(None), FieldAnswer::text("éé"), true),
+            (text(None), FieldAnswer::text("a@b.c"), false),
+            (text(Some(TextFormat::Email)), FieldAnswer::text("a@b"), true),
+            (text(Some(TextFormat::Email)), FieldAnswer::text("@b"), false),
+            (at_least_two(), FieldAnswer::chosen("x"), false),
+            (at_least_two(), both_of(), true),
         ] {
             assert_eq!(field.check(&answer).is_ok(), fits, "{field:?} {answer:?}");
         }

@@ -46,7 +46,7 @@ pub use crash::Crash;
 pub use error::{AgentError, SessionError, in_words};
 pub use event::Event;
 pub use folder_refusal::FolderRefusal;
-pub use form::{FieldAnswer, FieldKind, Form, FormAnswer, FormField, FormOption, FormSource};
+pub use form::{FieldAnswer, FieldKind, Form, FormAnswer, FormField, FormOption, FormSource, TextFormat};
 pub use key_error::KeyError;
 pub use levels::Levels;
 pub use notice::NoticeCode;

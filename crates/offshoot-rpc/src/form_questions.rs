@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_protocol::{FieldAnswer, FieldKind, Form, FormAnswer, FormField};
+use offshoot_protocol::{FieldAnswer, FieldKind, Form, FormAnswer, FormField, FormSource};
 use offshoot_session::text::spell_name;
 
 use crate::request::UiResponse;
@@ -12,6 +12,10 @@ const PREFIX: &str = "question-";
 /// An answer in one's own words, as in omp.
 const OTHER: &str = "Other (type your own)";
 const DONE: &str = "Done";
+/// For a choice that need not be made.
+const NONE: &str = "(no answer)";
+/// Who gives more answers that do not fit gives none.
+const MOST_PROBLEMS: usize = 5;
 
 /// The forms that wait for answers, by their number.
 #[derive(Default)]
@@ -28,6 +32,9 @@ struct OpenForm {
     is_writing: bool,
     /// How many questions were asked: an answer to an earlier one has another id.
     asked: usize,
+    /// What is wrong with the last answer; the question is asked again.
+    problem: Option<String>,
+    problems: usize,
 }
 
 /// What an answer leads to.
@@ -39,7 +46,8 @@ pub(crate) enum FormStep {
 impl OpenForms {
     /// The first question of a form.
     pub(crate) fn begin(&mut self, id: u64, form: Form, timeout: Option<u64>) -> Option<(String, UiMethod)> {
-        let open = OpenForm { form, answers: BTreeMap::new(), at: 0, is_writing: false, asked: 0 };
+        let answers = form.fields.iter().filter_map(usual_answer).collect();
+        let open = OpenForm { form, answers, at: 0, is_writing: false, asked: 0, problem: None, problems: 0 };
         let question = open.question(id, timeout)?;
         self.open.insert(id, open);
         Some(question)
@@ -75,9 +83,17 @@ impl OpenForm {
     /// The next question; `None` after the last one.
     fn question(&self, id: u64, timeout: Option<u64>) -> Option<(String, UiMethod)> {
         let field = self.form.fields.get(self.at)?;
+        let question = match &self.problem {
+            Some(problem) => format!("{} ({problem})", field.question),
+            None => field.question.clone(),
+        };
         let title = match &self.form.message {
-            Some(message) if self.at == 0 => format!("{message}\n{}", field.question),
-            _ => field.question.clone(),
+            Some(message) if self.at == 0 => format!("{message}\n{question}"),
+            _ => question,
+        };
+        let title = match &self.form.source {
+            FormSource::Mcp(server) if self.at == 0 => format!("The MCP server {server} asks\n{title}"),
+            FormSource::Mcp(_) | FormSource::Tool(_) => title,
         };
         let title = title.lines().map(spell_name).collect::<Vec<_>>().join("\n");
         let method = match &field.kind {
@@ -85,7 +101,8 @@ impl OpenForm {
                 UiMethod::Select { title, options: self.options(field), timeout }
             }
             FieldKind::Flag { .. } => UiMethod::Confirm { title, message: String::new(), timeout },
-            FieldKind::Text { default: Some(text) } => UiMethod::Editor { title, prefill: text.clone() },
+            FieldKind::Text { default: Some(text), .. } => UiMethod::Editor { title, prefill: text.clone() },
+            FieldKind::Number { default: Some(number), .. } => UiMethod::Editor { title, prefill: number.to_string() },
             FieldKind::Choice { .. } | FieldKind::Text { .. } | FieldKind::Number { .. } => {
                 UiMethod::Input { title, placeholder: String::new(), timeout }
             }
@@ -99,19 +116,26 @@ impl OpenForm {
 
     /// The words of the options. Of several that may be chosen, those that are have a mark.
     fn options(&self, field: &FormField) -> Vec<String> {
-        let FieldKind::Choice { options, multi, recommended, other } = &field.kind else { return Vec::new() };
+        let FieldKind::Choice { options, multi, recommended, other, chosen, .. } = &field.kind else {
+            return Vec::new();
+        };
         let words = |(at, option): (usize, &offshoot_protocol::FormOption)| {
             let mark = match multi {
                 true if self.chosen(field).contains(&option.label) => "[x] ",
                 true => "[ ] ",
                 false => "",
             };
-            let end = if *recommended == Some(at) { " (Recommended)" } else { "" };
+            let end = match (*recommended == Some(at), !multi && chosen.contains(&at)) {
+                (true, _) => " (Recommended)",
+                (false, true) => " (Default)",
+                (false, false) => "",
+            };
             format!("{mark}{}{end}", spell_name(&option.label))
         };
         let done = multi.then(|| DONE.to_owned());
         let other = other.then(|| OTHER.to_owned());
-        options.iter().enumerate().map(words).chain(done).chain(other).collect()
+        let none = (!multi && !field.required).then(|| NONE.to_owned());
+        options.iter().enumerate().map(words).chain(done).chain(other).chain(none).collect()
     }
 
     /// Takes an answer. `false` if it is none.
@@ -134,6 +158,7 @@ impl OpenForm {
                     }
                     Some(option) => FieldAnswer::chosen(&option.label),
                     None if value == DONE => self.answers.get(&field.id).cloned().unwrap_or_default(),
+                    None if value == NONE => return self.next(&field.id),
                     None => {
                         self.is_writing = true;
                         return true;
@@ -144,20 +169,38 @@ impl OpenForm {
                 let selected = if *multi { self.chosen(&field).to_vec() } else { Vec::new() };
                 FieldAnswer { selected, text: Some(value.to_owned()) }
             }
+            (FieldKind::Text { .. } | FieldKind::Number { .. }, Some("")) if !field.required => {
+                return self.next(&field.id);
+            }
             (FieldKind::Text { .. } | FieldKind::Number { .. }, Some(value)) => FieldAnswer::text(value),
         };
-        if field.check(&answer).is_err() {
-            return false;
+        if let Err(problem) = field.check(&answer) {
+            self.problems += 1;
+            self.problem = Some(problem);
+            return self.problems <= MOST_PROBLEMS;
         }
         self.answers.insert(field.id, answer);
-        (self.at, self.is_writing) = (self.at + 1, false);
+        (self.at, self.is_writing, self.problem) = (self.at + 1, false, None);
+        true
+    }
+
+    /// Leaves a question without an answer.
+    fn next(&mut self, id: &str) -> bool {
+        self.answers.remove(id);
+        (self.at, self.is_writing, self.problem) = (self.at + 1, false, None);
         true
     }
 }
 
+/// What is chosen of several unless the person chooses otherwise.
+fn usual_answer(field: &FormField) -> Option<(String, FieldAnswer)> {
+    let is_multi = matches!(field.kind, FieldKind::Choice { multi: true, .. });
+    field.usual_answer().filter(|_| is_multi).map(|answer| (field.id.clone(), answer))
+}
+
 #[cfg(test)]
 mod tests {
-    use offshoot_protocol::{FormOption, FormSource};
+    use offshoot_protocol::FormOption;
     use serde_json::json;
 
     use super::*;
@@ -173,6 +216,9 @@ mod tests {
                 multi,
                 recommended: Some(1),
                 other: true,
+                chosen: Vec::new(),
+                minimum: None,
+                maximum: None,
             },
             required: true,
         };
@@ -183,10 +229,14 @@ mod tests {
         }
     }
 
-    /// Answers each question in turn; gives what was asked, and the outcome.
     fn play(answers: &[serde_json::Value]) -> (Vec<String>, Option<FormAnswer>) {
+        play_form(form(), answers)
+    }
+
+    /// Answers each question in turn; gives what was asked, and the outcome.
+    fn play_form(form: Form, answers: &[serde_json::Value]) -> (Vec<String>, Option<FormAnswer>) {
         let mut forms = OpenForms::default();
-        let mut next = forms.begin(7, form(), None);
+        let mut next = forms.begin(7, form, None);
         let mut asked = Vec::new();
         for answer in answers {
             let (id, method) = next.take().unwrap();
@@ -216,6 +266,34 @@ mod tests {
         let expected =
             BTreeMap::from([("a".to_owned(), FieldAnswer::text("z")), ("b".to_owned(), FieldAnswer::chosen("x"))]);
         assert_eq!(outcome, Some(FormAnswer::Send(expected)));
+    }
+
+    /// As servers ask: with defaults, and with questions that need no answer.
+    #[test]
+    fn what_does_not_fit_is_asked_again_and_what_is_not_required_may_be_left() {
+        let mut form = form();
+        form.source = FormSource::Mcp("s".to_owned());
+        for field in &mut form.fields {
+            field.required = false;
+            if let FieldKind::Choice { chosen, .. } = &mut field.kind {
+                chosen.push(0);
+            }
+        }
+        let number = FieldKind::Number { integer: true, minimum: None, maximum: None, default: Some(3.0) };
+        let question = "How many?".to_owned();
+        form.fields.push(FormField { id: "c".to_owned(), header: None, question, kind: number, required: true });
+        let answers = [json!({"value": NONE}), json!({"value": DONE}), json!({"value": "few"}), json!({"value": "4"})];
+        let (asked, outcome) = play_form(form.clone(), &answers);
+        assert!(asked[0].contains(r#""title":"The MCP server s asks\nWhich a?""#), "{}", asked[0]);
+        assert!(asked[0].contains(r#""x (Default)""#) && asked[1].contains(r#""[x] x""#), "{asked:?}");
+        assert!(asked[2].contains(r#""title":"How many?","prefill":"3""#), "{}", asked[2]);
+        assert!(asked[3].contains(r#"How many? (\"few\" is not a number)"#), "{}", asked[3]);
+        let expected =
+            BTreeMap::from([("b".to_owned(), FieldAnswer::chosen("x")), ("c".to_owned(), FieldAnswer::text("4"))]);
+        assert_eq!(outcome, Some(FormAnswer::Send(expected)));
+        let stubborn: Vec<_> =
+            (0..8).map(|at| json!({"value": if at < 2 { [NONE, DONE][at] } else { "few" }})).collect();
+        assert_eq!(play_form(form, &stubborn).1, Some(FormAnswer::Cancel));
     }
 
     #[test]

@@ -23,9 +23,14 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    pub(super) fn new(own: tokio::sync::mpsc::UnboundedSender<DriverInput>) -> Self {
-        // The agent may have ended.
-        let asker = FormAsker::new(move |message| drop(own.send(DriverInput::Form(message))));
+    pub(super) fn new(own: &tokio::sync::mpsc::UnboundedSender<DriverInput>) -> Self {
+        // The agent may have ended, and is not kept from it by those who may ask.
+        let own = own.downgrade();
+        let asker = FormAsker::new(move |message| {
+            if let Some(own) = own.upgrade() {
+                drop(own.send(DriverInput::Form(message)));
+            }
+        });
         Self { open: BTreeMap::new(), asker, lists: None }
     }
 }
@@ -51,6 +56,11 @@ impl Driver {
         };
         self.forms.lists = Some((ticket, lists.clone()));
         ConversationLink::new(lists, self.can_ask().then(|| self.forms.asker.clone()))
+    }
+
+    /// Asks the person. Whoever has it may outlive the agent.
+    pub(crate) fn asker(&self) -> FormAsker {
+        self.forms.asker.clone()
     }
 
     /// Whether somebody answers questions.

@@ -11,7 +11,7 @@ use super::{Driver, DriverInput};
 use crate::request_queue::{Askable as _, ReplyTo, SetTools, ToolList};
 use crate::setup::Setup;
 use crate::stored_prompt::ToolSets;
-use crate::tool::{self, Tool, ToolChoiceError, ToolSource, ToolTaker};
+use crate::tool::{self, FormAsker, Tool, ToolChoiceError, ToolSource, ToolTaker};
 
 pub(super) struct ToolSet {
     /// Of the setup: offshoot's own tools alone.
@@ -143,11 +143,11 @@ impl ToolSet {
 }
 
 /// Gives an agent tools from another task.
-struct DriverTools(WeakUnboundedSender<DriverInput>);
+struct DriverTools(WeakUnboundedSender<DriverInput>, FormAsker);
 
 /// What sources of tools get of the driver that reads these inputs.
-pub(crate) fn tool_taker(to: &UnboundedSender<DriverInput>) -> Arc<dyn ToolTaker> {
-    Arc::new(DriverTools(to.downgrade()))
+pub(crate) fn tool_taker(to: &UnboundedSender<DriverInput>, asker: FormAsker) -> Arc<dyn ToolTaker> {
+    Arc::new(DriverTools(to.downgrade(), asker))
 }
 
 impl DriverTools {
@@ -166,6 +166,10 @@ impl ToolTaker for DriverTools {
 
     fn tell(&self, words: String) {
         self.send(DriverInput::SourceTold(words));
+    }
+
+    fn asker(&self) -> FormAsker {
+        self.1.clone()
     }
 }
 

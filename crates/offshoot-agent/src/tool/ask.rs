@@ -129,12 +129,15 @@ fn field(asked: &AskedQuestion) -> FormField {
     };
     let recommended = recommended.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < options.len());
     let kind = match options.is_empty() {
-        true => FieldKind::Text { default: None },
+        true => FieldKind::Text { default: None, min_length: None, max_length: None, format: None },
         false => FieldKind::Choice {
             options: options.iter().map(option).collect(),
             multi: multi.unwrap_or_default(),
             recommended,
             other: true,
+            chosen: Vec::new(),
+            minimum: None,
+            maximum: None,
         },
     };
     FormField { id: id.clone(), header: header.clone(), question: question.clone(), kind, required: true }

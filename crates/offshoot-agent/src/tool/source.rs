@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::Tool;
+use super::{FormAsker, Tool};
 
 /// Where tools come from. Each source has its own tools, which are set and removed without those of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,9 @@ pub trait ToolTaker: Send + Sync {
 
     /// Tells the person what is wrong with a source.
     fn tell(&self, words: String);
+
+    /// Asks the person, if somebody is there when a question comes.
+    fn asker(&self) -> FormAsker;
 }
 
 /// Sources whose tools come and go while an agent runs, such as servers that are started beside it.

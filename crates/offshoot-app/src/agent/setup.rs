@@ -22,6 +22,7 @@ use offshoot_agent::tool::{
 use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
 use offshoot_files::FileLimits;
 use offshoot_mcp::search_tool::TOOL_SEARCH;
+use offshoot_mcp::server::Presence;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{Peer, Secret};
 use offshoot_session::clock::{Zone, to_iso};
@@ -52,9 +53,13 @@ const KEY_FILES: [&str; 4] = ["auth.json", "agent.db", "agent.db-wal", "agent.db
 /// # Errors
 /// The settings, the models, the tools or the sandbox are refused, or no model has a key and nobody can enter one.
 pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> Result<Setup> {
+    let person = match approver {
+        Approver::Nobody if args.mode != Some(AgentOutput::Rpc) => Presence::Nobody,
+        Approver::FrontEnd(_) | Approver::Nobody => Presence::Somebody,
+    };
     let (mut setup, servers) = setup_of_folder(app, args, session, approver)?;
     if !args.no_mcp {
-        add_servers(app, args, session, (&mut setup, servers));
+        add_servers(app, args, session, (&mut setup, ServerSettings { person, ..servers }));
     }
     Ok(setup)
 }
@@ -63,14 +68,15 @@ pub fn setup(app: &App, args: &Args, session: &Session, approver: Approver) -> R
 struct ServerSettings {
     imports: Vec<String>,
     http: Http,
+    person: Presence,
 }
 
 /// The MCP servers of the session's folder. They stay when another session is opened.
 fn add_servers(app: &App, args: &Args, session: &Session, (setup, settings): (&mut Setup, ServerSettings)) {
-    let ServerSettings { imports, http } = settings;
+    let ServerSettings { imports, http, person } = settings;
     let selection = McpSelection { named: args.mcp_config.clone(), imports };
     let (folder, secrets) = (setup.tool_context.cwd.clone(), ServerSecrets::default());
-    let servers = mcp::servers(app, &folder, (&selection, &|| found_tools(session)), http, &secrets);
+    let servers = mcp::servers(app, &folder, (&selection, &|| found_tools(session)), (http, person), &secrets);
     if let Some(servers) = servers {
         setup.live_tools = Some(servers);
         setup.keys = Arc::new(KeysAndSecrets { keys: setup.keys.clone(), secrets });
@@ -125,7 +131,7 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     adopt_orphans();
     let keys = key_guard(app, &table, &user);
     let http = http(app, &user).telling_causes(args.verbose);
-    let servers = ServerSettings { imports: user.mcp_import.clone(), http: http.clone() };
+    let servers = ServerSettings { imports: user.mcp_import.clone(), http: http.clone(), person: Presence::Nobody };
     let mut setup = Setup::new(Arc::new(http), Arc::new(model), &cwd, approver);
     setup.keys =
         Arc::new(ReloadingKeys { app: app.clone(), key: args.api_key.clone(), first: (table.models, table.keys) });

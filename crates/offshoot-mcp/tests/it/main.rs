@@ -15,6 +15,7 @@ mod scripted;
 mod run;
 mod http_server;
 mod odd_servers;
+mod asking;
 mod over_http;
 mod signing_in;
 

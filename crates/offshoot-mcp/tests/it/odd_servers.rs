@@ -226,16 +226,6 @@ fn a_storm_of_changes_is_few_lists() {
 }
 
 #[test]
-fn a_server_that_asks_within_its_result_is_answered() {
-    run(async {
-        let run = Run::new("modern,asks", json!({}));
-        run.start().await;
-        assert_eq!(run.echo("x").await, (r#"{"who":{"action":"decline"}} "s1""#.to_owned(), false));
-        run.servers.close().await;
-    });
-}
-
-#[test]
 fn a_server_gets_few_variables() {
     run(async {
         let run = Run::new("environment", json!({"env": {"OWN": "1"}}));

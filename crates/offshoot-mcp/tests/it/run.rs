@@ -5,19 +5,22 @@ use std::sync::{Arc, Mutex};
 
 use offshoot_agent::provider::Http;
 use offshoot_agent::tool::{
-    KeyGuard, LiveTools as _, OutputFolder, Running, Tool, ToolContext, ToolOutcome, ToolSource, ToolTaker,
+    FormAsker, FormMessage, KeyGuard, LiveTools as _, OutputFolder, Running, Tool, ToolContext, ToolOutcome,
+    ToolSource, ToolTaker,
 };
 use offshoot_mcp::cache::DefinitionCache;
 use offshoot_mcp::config_file::{ConfigFile, ConfigScope, ConfigSource, merge};
 use offshoot_mcp::oauth::{TokenStore, Tokens};
-use offshoot_mcp::server::{ServerContext, ServerState};
+use offshoot_mcp::server::{Presence, ServerContext, ServerState};
 use offshoot_mcp::server_config::ConfigDialect;
 use offshoot_mcp::servers::Servers;
 use offshoot_mcp::start_plan::Surroundings;
 use offshoot_protocol::message::Block;
+use offshoot_protocol::{Form, FormAnswer};
 use offshoot_session::clock::SystemClock;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::oneshot;
 
 use crate::scripted;
 
@@ -36,11 +39,24 @@ impl TokenStore for KeptTokens {
     }
 }
 
+pub(crate) type Answering = Arc<dyn Fn(&Form) -> FormAnswer + Send + Sync>;
+
+/// What servers have asked.
+#[derive(Default)]
+pub(crate) struct AskedForms {
+    pub(crate) forms: Vec<Form>,
+    pub(crate) open: Vec<oneshot::Sender<FormAnswer>>,
+    pub(crate) withdrawn: usize,
+}
+
 /// An agent that only keeps what it is given.
 #[derive(Default)]
 pub(crate) struct KeptTools {
     pub(crate) tools: Mutex<Vec<Arc<dyn Tool>>>,
     told: Mutex<Vec<String>>,
+    /// How questions are answered; without it they stay open.
+    pub(crate) answer: Mutex<Option<Answering>>,
+    pub(crate) asked: Arc<Mutex<AskedForms>>,
     pub(crate) sets: Mutex<usize>,
 }
 
@@ -55,6 +71,24 @@ impl ToolTaker for KeptTools {
     fn tell(&self, words: String) {
         self.told.lock().unwrap().push(words);
     }
+
+    fn asker(&self) -> FormAsker {
+        let (asked, answer) = (self.asked.clone(), self.answer.lock().unwrap().clone());
+        FormAsker::new(move |message| {
+            let mut asked = asked.lock().unwrap();
+            match (message, &answer) {
+                (FormMessage::Ask(_, form, reply), Some(answer)) => {
+                    reply.send(answer(&form)).unwrap();
+                    asked.forms.push(form);
+                }
+                (FormMessage::Ask(_, form, reply), None) => {
+                    asked.forms.push(form);
+                    asked.open.push(reply);
+                }
+                (FormMessage::Withdraw(_), _) => asked.withdrawn += 1,
+            }
+        })
+    }
 }
 
 pub(crate) fn context(folder: &Path, tokens: &Arc<KeptTokens>) -> ServerContext {
@@ -63,6 +97,7 @@ pub(crate) fn context(folder: &Path, tokens: &Arc<KeptTokens>) -> ServerContext 
         around: surroundings(folder),
         http: Http::new(Arc::new(SystemClock)),
         tokens: Arc::new(move |_, _| tokens.clone()),
+        person: Presence::Somebody,
     }
 }
 

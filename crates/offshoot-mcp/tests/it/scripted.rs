@@ -16,13 +16,25 @@ pub(crate) fn entry(test: &str, oddities: &str) -> Value {
 /// The server, for the process that is started as one; for all others a test that does nothing.
 pub(crate) fn serve() {
     let Ok(oddities) = std::env::var(ODDITIES) else { return };
-    let server = OddServer { oddities: oddities.split(',').map(str::to_owned).collect(), is_awake: Default::default() };
+    let server = OddServer {
+        oddities: oddities.split(',').map(str::to_owned).collect(),
+        asked_for: Default::default(),
+        is_awake: Default::default(),
+    };
     server.run();
     std::process::exit(0);
 }
 
+/// What it wants to know of a person.
+fn question() -> Value {
+    let name = json!({"type": "string", "title": "Name", "default": "Ann", "minLength": 2});
+    json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {"name": name}, "required": ["name"]}})
+}
+
 struct OddServer {
     oddities: Vec<String>,
+    /// The call that waits for a person's answer.
+    asked_for: std::cell::RefCell<Value>,
     is_awake: std::cell::Cell<bool>,
 }
 
@@ -82,6 +94,10 @@ impl OddServer {
 
     fn answer(&self, message: &Value) {
         let (id, method) = (&message["id"], message["method"].as_str().unwrap_or_default());
+        if *id == "q1" {
+            let text = json!({"content": [{"type": "text", "text": message["result"].to_string()}]});
+            return send(&json!({"jsonrpc": "2.0", "id": self.asked_for.take(), "result": text}));
+        }
         let answer = |result: Value| send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
         let refuse = |code: i64, words: &str| {
             send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": words}}));
@@ -122,6 +138,9 @@ impl OddServer {
     }
 
     fn list(&self, message: &Value, answer: impl Fn(Value)) {
+        if self.is("asks-unasked") {
+            send(&json!({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": question()}));
+        }
         if self.is("many") {
             let page: usize = message["params"]["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
             let tools: Vec<Value> = (0..1000).map(|number| tool(&format!("t{}", page * 1000 + number))).collect();
@@ -153,6 +172,12 @@ impl OddServer {
         if self.is("hangs") {
             return;
         }
+        if self.is("address-first") && !self.is_awake.replace(true) {
+            let asked =
+                json!([{"mode": "url", "message": "Sign in.", "url": "https://h.example/x", "elicitationId": "e1"}]);
+            let error = json!({"code": -32042, "message": "open an address", "data": {"elicitations": asked}});
+            return send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": error}));
+        }
         if self.is("dies-in-call") {
             eprintln!("out of memory");
             std::process::exit(9);
@@ -161,8 +186,19 @@ impl OddServer {
             return answer(text(&format!("{}\n", "x".repeat(1023)).repeat(50 << 10)));
         }
         if self.is("asks") {
+            let asked = json!({"method": "elicitation/create", "params": question()});
+            if !self.is("modern") {
+                self.asked_for.replace(message["id"].clone());
+                send(&json!({"jsonrpc": "2.0", "id": "q1", "method": asked["method"], "params": asked["params"]}));
+                if self.is("forgets") {
+                    send(
+                        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q1"}}),
+                    );
+                    answer(text("forgotten"));
+                }
+                return;
+            }
             if params["inputResponses"].is_null() {
-                let asked = json!({"method": "elicitation/create", "params": {"message": "Who?"}});
                 return answer(
                     json!({"resultType": "input_required", "inputRequests": {"who": asked}, "requestState": "s1"}),
                 );

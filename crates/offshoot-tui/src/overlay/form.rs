@@ -57,13 +57,22 @@ fn is_multi(kind: &FieldKind) -> bool {
 impl DraftAnswer {
     fn new(field: &FormField) -> Self {
         let (row, text) = match &field.kind {
-            FieldKind::Choice { recommended, .. } => (recommended.unwrap_or_default(), String::new()),
+            FieldKind::Choice { recommended, chosen, .. } => {
+                (recommended.or(chosen.first().copied()).unwrap_or_default(), String::new())
+            }
             FieldKind::Flag { default } => (usize::from(*default == Some(false)), String::new()),
-            FieldKind::Text { default } => (0, default.clone().unwrap_or_default()),
+            FieldKind::Text { default, .. } => (0, default.clone().unwrap_or_default()),
             FieldKind::Number { default, .. } => (0, default.map(|number| number.to_string()).unwrap_or_default()),
         };
-        let chosen = vec![false; labels(&field.kind).len()];
-        Self { chosen, line: LineInput::new(&text), row, is_given: false }
+        // What is chosen unless the person chooses otherwise is an answer.
+        let usual: &[usize] = match &field.kind {
+            FieldKind::Choice { chosen, .. } => chosen,
+            FieldKind::Flag { default: Some(true) } => &[0],
+            FieldKind::Flag { default: Some(false) } => &[1],
+            FieldKind::Flag { default: None } | FieldKind::Text { .. } | FieldKind::Number { .. } => &[],
+        };
+        let chosen = (0..labels(&field.kind).len()).map(|at| usual.contains(&at)).collect();
+        Self { chosen, line: LineInput::new(&text), row, is_given: !usual.is_empty() }
     }
 
     /// `None` where nothing was given.
@@ -256,7 +265,8 @@ mod tests {
             preview: None,
         };
         let options = vec![option("red", Some("As in the old design")), option("blue", None), option("green", None)];
-        field(id, FieldKind::Choice { options, multi, recommended: Some(1), other: true })
+        let (chosen, minimum, maximum) = (Vec::new(), None, None);
+        field(id, FieldKind::Choice { options, multi, recommended: Some(1), other: true, chosen, minimum, maximum })
     }
 
     fn panel(fields: Vec<FormField>) -> FormPanel {
@@ -319,6 +329,25 @@ mod tests {
         assert_eq!(press(&mut colour, "escape"), Some(FormAnswer::Cancel));
     }
 
+    /// As servers ask.
+    #[test]
+    fn what_is_proposed_is_an_answer_until_the_person_gives_another() {
+        let mut colour = choice("colour", true);
+        if let FieldKind::Choice { chosen, maximum, .. } = &mut colour.kind {
+            (*chosen, *maximum) = (vec![0, 2], Some(2));
+        }
+        let form = || panel(vec![colour.clone(), field("quick", FieldKind::Flag { default: Some(false) })]);
+        let both = FieldAnswer { selected: vec!["red".to_owned(), "green".to_owned()], text: None };
+        let expected = sent(&[("colour", both), ("quick", FieldAnswer::text("false"))]);
+        assert_eq!(press(&mut form(), "tab tab enter"), expected);
+        let mut form = form();
+        assert_eq!(press(&mut form, "2 enter"), None);
+        assert!(screen(&form).contains("at most 2 can be chosen"), "{}", screen(&form));
+        let both = FieldAnswer { selected: vec!["blue".to_owned(), "green".to_owned()], text: None };
+        let expected = sent(&[("colour", both), ("quick", FieldAnswer::text("true"))]);
+        assert_eq!(press(&mut form, "1 enter 1 enter"), expected);
+    }
+
     #[test]
     fn answers_are_looked_at_and_changed_before_they_are_sent() {
         let number = FieldKind::Number { integer: true, minimum: Some(1.0), maximum: None, default: None };
@@ -329,7 +358,7 @@ mod tests {
         ]);
         assert_eq!(press(&mut form, "1 3 enter x enter"), None);
         insta::assert_snapshot!(screen(&form), @r#"
-         ✓ colour  size  quick  Send
+         ✓ colour  size  ✓ quick  Send
         Which size?
         "x" is not a number
         › x

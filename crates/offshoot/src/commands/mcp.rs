@@ -76,6 +76,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON", requires = "call")]
     arguments: Option<String>,
 
+    /// probe: answers to what the server asks during the call, as a JSON object by the names of its questions; others are answered as the server proposes
+    #[arg(long, value_name = "JSON", requires = "call")]
+    answers: Option<String>,
+
     /// probe: sign in first if the server asks for it; nothing is kept
     #[arg(long)]
     sign_in: bool,

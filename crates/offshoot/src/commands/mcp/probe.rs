@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use offshoot_agent::tool::{FormAsker, FormMessage};
 use offshoot_app::app::App;
 use offshoot_app::config::Environment;
 use offshoot_app::config::mcp_tokens::ServerTokens;
@@ -11,8 +12,9 @@ use offshoot_app::http::http;
 use offshoot_app::mcp::{ServerSecrets, context};
 use offshoot_mcp::config_file::{ConfigFile, ConfigScope, ConfigSource, merge};
 use offshoot_mcp::oauth::TokenStore;
-use offshoot_mcp::server::{Server, ServerContext, ServerState};
+use offshoot_mcp::server::{Presence, Server, ServerContext, ServerState};
 use offshoot_mcp::server_config::ConfigDialect;
+use offshoot_protocol::{FieldAnswer, FieldKind, FormAnswer, FormField};
 use serde_json::{Value, json};
 
 use super::sign_in::signed_in;
@@ -27,12 +29,11 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
         let why = format!("{url} is no address: it does not begin with http:// or https://");
         return Err(CommandError::usage(why).hint("`offshoot mcp` tries the servers that your files name"));
     }
-    let arguments: Value = match &args.arguments {
-        None => json!({}),
-        Some(text) => {
-            serde_json::from_str(text).map_err(|error| CommandError::usage(format!("--arguments: {error}")))?
-        }
+    let json = |flag: &str, text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|error| CommandError::usage(format!("{flag}: {error}")))
     };
+    let arguments = args.arguments.as_deref().map_or(Ok(json!({})), |text| json("--arguments", text))?;
+    let answers = args.answers.as_deref().map(|text| json("--answers", text)).transpose()?;
     let file = ConfigFile::of(&json!({"mcpServers": {"probe": entry(args, url)}}), ConfigDialect::Common);
     let source =
         ConfigSource { path: "the command line".into(), scope: ConfigScope::Named, dialect: ConfigDialect::Common };
@@ -43,8 +44,10 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let app_of_run = App { environment: Environment { data: None, ..app.environment.clone() }, ..app.clone() };
     let kept: Arc<dyn TokenStore> = Arc::new(ServerTokens::of(None, "probe", url));
     let context = context(&app_of_run, &app.environment.cwd, http(app, &settings), &ServerSecrets::default());
-    let context = ServerContext { tokens: Arc::new(move |_, _| kept.clone()), ..context };
+    let person = if answers.is_some() { Presence::Somebody } else { Presence::Nobody };
+    let context = ServerContext { tokens: Arc::new(move |_, _| kept.clone()), person, ..context };
     let server = Server::new(configured, context, None, tokio::sync::mpsc::unbounded_channel().0);
+    answers.into_iter().for_each(|answers| server.ask_through(answering(answers)));
     let probed = in_runtime(async {
         let mut probed = probe(&server, args.call.as_deref(), arguments.clone()).await;
         // A call may need more rights than the list.
@@ -67,6 +70,28 @@ pub(super) fn run(app: &App, args: &Args) -> Result<()> {
     let mut out = app.ui.raw();
     writeln!(out, "{report}")?;
     Ok(out.finish()?)
+}
+
+/// Somebody who answers what is given, and else what the server proposes.
+fn answering(answers: Value) -> FormAsker {
+    let answer = move |field: &FormField| match (&answers[&field.id], &field.kind) {
+        (Value::Null, _) => field.usual_answer(),
+        (Value::String(label), FieldKind::Choice { .. }) => Some(FieldAnswer::chosen(label)),
+        (Value::Array(labels), _) => {
+            let selected = labels.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            Some(FieldAnswer { selected, text: None })
+        }
+        (Value::String(text), _) => Some(FieldAnswer::text(text)),
+        (other, _) => Some(FieldAnswer::text(other.to_string())),
+    };
+    FormAsker::new(move |message| {
+        if let FormMessage::Ask(_, form, reply) = message {
+            let answers = form.fields.iter().filter_map(|field| Some((field.id.clone(), answer(field)?))).collect();
+            let fits = form.check(&answers).is_ok();
+            // The call may have ended.
+            drop(reply.send(if fits { FormAnswer::Send(answers) } else { FormAnswer::Decline }));
+        }
+    })
 }
 
 fn entry(args: &Args, url: &str) -> Value {
