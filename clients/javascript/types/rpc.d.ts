@@ -748,6 +748,7 @@ export type Event =
       type: "question_end";
       id: number;
     }
+  | ChildState
   | {
       type: "failed";
       error: string;
@@ -1015,6 +1016,10 @@ export type FieldKind =
       type: "flag";
       default?: boolean;
     };
+/**
+ * Where a child stands.
+ */
+export type ChildStatus = "pending" | "running" | "completed" | "failed" | "aborted" | "limit";
 /**
  * What is shown or asked. Only `select`, `confirm`, `input` and `editor` are answered, with `extension_ui_response`.
  */
@@ -1285,6 +1290,55 @@ export interface FormOption {
    * A longer text about it.
    */
   preview?: string;
+}
+/**
+ * A child and what it has done so far.
+ */
+export interface ChildState {
+  /**
+   * The stem of its file, such as `Alpha`; that of a child's child is `Alpha.Beta`. Once below a root session.
+   */
+  id: string;
+  /**
+   * The definition that it follows.
+   */
+  agent: string;
+  /**
+   * The call that made it.
+   */
+  parentToolCallId: string;
+  /**
+   * Its place in that call.
+   */
+  index: number;
+  task: string;
+  /**
+   * Missing if it is in memory only.
+   */
+  file?: string;
+  /**
+   * As `provider/id`.
+   */
+  model: string;
+  status: ChildStatus;
+  /**
+   * Of it and its own children, as are the tokens and the cost.
+   */
+  requests: number;
+  tokens: number;
+  /**
+   * US dollars.
+   */
+  cost: number;
+  currentTool?: string;
+  /**
+   * The beginning of what it said last.
+   */
+  lastText?: string;
+  /**
+   * The limit that ended it, or why it failed.
+   */
+  why?: string;
 }
 /**
  * The data of each command's response. Commands that are missing here answer without data.

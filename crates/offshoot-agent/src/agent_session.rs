@@ -110,7 +110,7 @@ impl AgentSession {
         let live_tools = setup.live_tools.clone();
         let (driver, to) = Driver::new(setup, writer, opening);
         live_tools.iter().for_each(|live| live.start(tool_taker(&to, driver.asker())));
-        let (provider, extensions) = (driver.provider(), driver.extensions());
+        let (provider, extensions) = (driver.metered_provider(), driver.extensions());
         let driver = std::sync::Mutex::new(Some(tokio::spawn(driver.run())));
         Ok(Self {
             inner: Arc::new(Inner {

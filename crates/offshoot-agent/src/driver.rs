@@ -29,6 +29,7 @@ mod reviews;
 mod boundaries;
 mod wait;
 mod half_answer;
+mod children;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -51,14 +52,15 @@ use crate::pictures::PictureFitter;
 use crate::provider::{Delta, Request};
 use crate::request_queue::{Asked, ReplyTo};
 use crate::setup::{Approver, Setup};
-use crate::spending::Spending;
+use crate::spending::{Hold, Spending};
 use crate::tool::FormMessage;
 use crate::tool::bash::Printed;
-use crate::turn::{Effect, JobDraft, Ticket, TurnConfig, TurnInput, TurnState, step};
+use crate::turn::{Effect, JobDraft, OpenAnswer, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
 use approvals::{ApprovalInput, Approvals, CallPlace};
 use callers::{Waiting, reply_to_all};
+use children::{ChildInput, Children};
 use files::DriverFiles;
 use forms::Forms;
 use jobs::ReadyJob;
@@ -82,6 +84,8 @@ pub(crate) enum DriverInput {
     Admitted {
         ticket: Ticket,
         additions: Box<RunAdditions>,
+        /// What an ended program has left open.
+        open: Option<Box<OpenAnswer>>,
     },
     /// What extensions may change before it is sent.
     ContextRead {
@@ -136,6 +140,7 @@ pub(crate) enum DriverInput {
     SourceTold(String),
     Approval(ApprovalInput),
     Form(FormMessage),
+    Child(ChildInput),
     Approver(Approver),
     End,
 }
@@ -185,7 +190,7 @@ pub(crate) struct Driver {
     begun_calls: BTreeMap<String, usize>,
     /// For [`Effect::Send`]: a request contains the key, and the machine decides by its size alone.
     /// With the entry of each message.
-    built: Option<(Request, Vec<String>)>,
+    built: Option<(Request, Vec<String>, Option<Hold>)>,
     /// For [`Effect::Commit`]: plans belong to the session.
     ready: Option<ReadyJob>,
     /// Until its summary is written.
@@ -208,7 +213,7 @@ pub(crate) struct Driver {
     /// The session as the first front end receives it.
     opening: Option<Event>,
     pictures: Arc<PictureFitter>,
-    spending: Arc<Spending>,
+    spending: Spending,
     tool_set: ToolSet,
     /// Of the prompt that waits for its admission.
     run_start: Option<RunStart>,
@@ -227,6 +232,9 @@ pub(crate) struct Driver {
     half_due: Option<Ticket>,
     files: DriverFiles,
     rule_watch: stream_rules::RuleWatch,
+    children: Children,
+    /// The turn that goes on with calls of a program that has ended.
+    resumed: Option<Ticket>,
 }
 
 impl Driver {
@@ -240,7 +248,7 @@ impl Driver {
         let (own, inbox) = unbounded_channel();
         let (answer, deltas) = channel(DELTAS_AHEAD);
         let redactor = KeyRedactor::of(setup.keys.as_ref(), None);
-        let spending = Arc::new(Spending::new(setup.limits));
+        let spending = setup.family.spending().unwrap_or_else(|| Spending::new(setup.limits));
         let told = own.clone();
         let listener: CrashListener = Arc::new(move |words| drop(told.send(DriverInput::ExtensionCrashed(words))));
         setup.extensions = setup.extensions.take().map(|extensions| {
@@ -292,6 +300,8 @@ impl Driver {
             half_due: None,
             files: DriverFiles::default(),
             rule_watch: stream_rules::RuleWatch::default(),
+            children: Children::default(),
+            resumed: None,
         };
         driver.configure();
         (driver, own)
@@ -315,6 +325,10 @@ impl Driver {
             if self.is_ending && self.is_at_rest() {
                 break;
             }
+        }
+        for task in self.take_child_tasks() {
+            // One that crashed has ended as well.
+            drop(task.await);
         }
         self.outbox.tell(Event::SessionShutdown { reason: ShutdownReason::Quit });
     }
@@ -369,7 +383,7 @@ impl Driver {
             DriverInput::Read(look) => look(self.writer.handle()),
             DriverInput::Approver(approver) => self.setup.approver = approver,
             DriverInput::Written(end) => self.written(*end),
-            DriverInput::Admitted { ticket, additions } => self.admitted(ticket, *additions),
+            DriverInput::Admitted { ticket, additions, open } => self.admitted(ticket, *additions, open),
             DriverInput::ContextRead { ticket, messages } => self.context_read(ticket, messages),
             DriverInput::Built { ticket, built } => self.request_built(ticket, *built),
             DriverInput::Drafted { ticket, ready } => self.drafted(ticket, *ready),
@@ -393,6 +407,7 @@ impl Driver {
             DriverInput::SourceTold(words) => self.source_told(words),
             DriverInput::Approval(input) => self.approval(input),
             DriverInput::Form(message) => self.form(message),
+            DriverInput::Child(input) => self.child(input),
             DriverInput::End => self.end(),
         }
         self.catch_up();

@@ -10,7 +10,7 @@ use offshoot_protocol::request::{
     Abort, AbortBash, AgentRequest, AnswerForm, AppendEntry, Approve, ClearQueue, CloneSession, Compact, FollowUp,
     Fork, ForkAt, Inject, InjectUser, PrepareSession, Prompt, RunBash, SetActiveTools, SetApproval, SetAutoCompaction,
     SetAutoRetry, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetSystemPrompt, SetThinkingLevel,
-    StartSession, Steer, SwitchSession, WaitForIdle, WhileBusy,
+    Spoken, StartSession, Steer, SwitchSession, WaitForIdle, WhileBusy,
 };
 use offshoot_protocol::{AgentError, ApprovalMode, QueueMode, Settled, ThinkingLevel, requests};
 use tokio::sync::mpsc::UnboundedSender;
@@ -102,7 +102,7 @@ macro_rules! asked {
 }
 
 asked! {
-    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, AnswerForm, SetApproval, SetSandbox, BuiltIn, Inspect, Operate, RunNested,
+    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, AnswerForm, SetApproval, SetSandbox, BuiltIn, Inspect, Operate, RunNested, Continue,
 }
 
 requests! {
@@ -118,6 +118,8 @@ requests! {
     SetSandbox(NextSandbox) -> (), Begins;
     /// A tool of offshoot's own by its name, for an extension that wraps it. `None`: offshoot has no tool of this name.
     BuiltIn(String) -> Option<BuiltInTool>, Begins;
+    /// Goes on where the session stands, as the agent would have if its program had not ended. Replied to when nothing continues by itself.
+    Continue -> Spoken<Settled>, Refused("the agent is at work");
     /// Returns the agent's state.
     Inspect -> AgentState, Begins;
 }

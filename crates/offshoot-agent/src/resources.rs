@@ -6,6 +6,7 @@ mod template;
 mod skill;
 mod stream_rule;
 mod rule;
+mod agent;
 mod omp_rules;
 mod patterns;
 mod folder_walk;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use offshoot_session::medium::{read_regular_text, real_path_or_same};
 
+pub use agent::{AgentDefinition, Spawns, USUAL_AGENT, bundled_agents, is_agent_name};
 pub use patterns::{chosen, is_pattern};
 pub use places::{
     PackageFiles, ResourceLists, ResourcePlaces, rule_files, skill_files, skill_files_of, template_files,
@@ -74,6 +76,8 @@ pub struct Resources {
     pub templates: Vec<PromptTemplate>,
     pub skills: Vec<Skill>,
     pub rules: Vec<Rule>,
+    /// Without those that are built in.
+    pub agents: Vec<AgentDefinition>,
 }
 
 /// The files and folders of a project that would count if it were trusted.
@@ -128,6 +132,27 @@ impl Resources {
         };
         let text = template.fill(arguments);
         if text.trim().is_empty() { Err(ExpandError::Empty(template.about.file.clone())) } else { Ok(Some(text)) }
+    }
+
+    /// The definition of this name, which may be built in.
+    pub fn agent(&self, name: &str) -> Option<AgentDefinition> {
+        let named = |agent: &AgentDefinition| agent.about.name == name;
+        let own = self.agents.iter().find(|agent| named(agent)).cloned();
+        own.or_else(|| bundled_agents().into_iter().find(named))
+    }
+
+    /// All definitions: those of files, then those that are built in and have other names.
+    pub fn all_agents(&self) -> Vec<AgentDefinition> {
+        let is_hidden = |agent: &AgentDefinition| self.agents.iter().any(|own| own.about.name == agent.about.name);
+        let built_in = bundled_agents().into_iter().filter(|agent| !is_hidden(agent));
+        self.agents.iter().cloned().chain(built_in).collect()
+    }
+
+    /// The part of the system prompt that lists the agents of files; `None` without any. Those that are built in are in the
+    /// description of the tool that starts them.
+    pub fn agents_for_model(&self) -> Option<String> {
+        let told: Vec<String> = self.agents.iter().map(|agent| format!("- {}", agent.told())).collect();
+        (!told.is_empty()).then(|| format!("The tool task can start these agents, too:\n\n{}", told.join("\n")))
     }
 
     fn known_skills(&self) -> String {

@@ -16,6 +16,7 @@ use offshoot_session::session::Session;
 
 use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;
+use crate::family::Family;
 use crate::file_entries::FileRecording;
 use crate::key_source::KeySource;
 use crate::limits::Limits;
@@ -107,6 +108,8 @@ pub struct Setup {
     pub steering: QueueMode,
     pub follow_up: QueueMode,
     pub limits: RunLimits,
+    /// Of the agents that it may start, and its place among them.
+    pub family: Family,
     pub sessions: Arc<dyn Sessions>,
     /// The folders in which sessions are continued.
     pub folders: WorkFolders,
@@ -138,8 +141,9 @@ impl Setup {
         let mode = self.permissions.mode;
         let (model, thinking, summariser) = (Arc::clone(&self.model), self.thinking, self.summariser.take());
         let (approver, clock, limits) = (self.approver.clone(), Arc::clone(&self.clock), self.limits);
+        let family = self.family.clone();
         let extensions = self.extensions.take();
-        *self = Self { model, thinking, summariser, approver, clock, limits, ..new };
+        *self = Self { model, thinking, summariser, approver, clock, limits, family, ..new };
         extensions.into_iter().for_each(|extensions| self.extend(extensions));
         self.tool_context = ToolContext { outputs, session_env, ..self.tool_context.clone() };
         self.permissions.mode = mode;
@@ -231,6 +235,7 @@ impl Setup {
             steering: QueueMode::default(),
             follow_up: QueueMode::default(),
             limits: RunLimits::default(),
+            family: Family::default(),
             sessions: Arc::new(InMemory),
             folders,
             source: None,

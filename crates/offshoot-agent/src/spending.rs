@@ -1,102 +1,269 @@
-//! What a run may spend and what it has spent: answers, and US dollars. A limit is checked before a request, so that the
-//! request that would pass it is not sent. Knows no front end.
+//! What an agent and those that it has started may spend: dollars, tokens, requests, answers. What a request may cost at most is reserved
+//! before it is sent, on the account of its agent and on all above it, and settled after it. Knows no front end.
+
+mod book;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use offshoot_protocol::AgentError;
+use offshoot_protocol::message::{StopReason, Usage};
 use offshoot_protocol::model::Model;
+use offshoot_session::clock::Clock;
+use tokio::sync::Notify;
 
-use crate::provider::{Delta, Deltas, Provider, Request};
+use crate::provider::{Answer, Delta, Deltas, Failure, Provider, Request};
+use crate::request::overhead_tokens;
+use crate::tool::TaskLimits;
+use crate::window::tokens_of;
+pub use book::Spent;
+use book::{Book, Fit, Need, Reached};
 
 /// Limits for all runs of an agent together. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunLimits {
     /// Complete answers of the model. Requests that failed, and summaries, are not counted.
     pub turns: Option<u32>,
-    /// US dollars by the models' prices, with summaries. The price of an answer is not known before: one answer may pass
-    /// the limit.
+    /// US dollars by the models' prices, with summaries and with all agents that it starts.
     pub cost: Option<f64>,
+    /// Tokens of all kinds, likewise.
+    pub tokens: Option<u64>,
+    /// Requests, likewise.
+    pub requests: Option<u64>,
     /// How long a prompt may wait for a provider's limit beyond what retries wait. `None` for not at all.
     pub wait: Option<Duration>,
 }
 
-#[derive(Debug, Default)]
+/// The account of an agent. Clones are the same account.
+#[derive(Debug, Clone)]
 pub(crate) struct Spending {
-    limits: RunLimits,
-    spent: Mutex<Spent>,
+    shared: Arc<SharedBook>,
+    account: usize,
+    own: Arc<OwnAnswers>,
+}
+
+#[derive(Debug)]
+struct SharedBook {
+    book: Mutex<Book>,
+    freed: Notify,
+}
+
+/// Complete answers, which count for one agent alone.
+#[derive(Debug, Default)]
+struct OwnAnswers {
+    limit: Option<u32>,
+    answered: Mutex<Answered>,
 }
 
 #[derive(Debug, Default)]
-struct Spent {
+struct Answered {
     turns: u32,
-    cost: f64,
     /// Why a turn's request was not sent, once one was not.
     refused: Option<String>,
 }
 
 impl Spending {
+    /// The account of an agent that nobody has started.
     pub(crate) fn new(limits: RunLimits) -> Self {
-        Self { limits, spent: Mutex::default() }
+        let RunLimits { turns, cost, tokens, requests, wait: _ } = limits;
+        let book = Book::new(TaskLimits { usd: cost, tokens, requests, seconds: None });
+        let shared = Arc::new(SharedBook { book: Mutex::new(book), freed: Notify::new() });
+        Self { shared, account: 0, own: Arc::new(OwnAnswers { limit: turns, ..OwnAnswers::default() }) }
     }
 
-    fn spent(&self) -> MutexGuard<'_, Spent> {
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    /// An account below this one.
+    pub(crate) fn below(&self, limits: TaskLimits, turns: Option<u32>) -> Self {
+        let account = self.book().open(self.account, limits);
+        let own = Arc::new(OwnAnswers { limit: turns, ..OwnAnswers::default() });
+        Self { shared: Arc::clone(&self.shared), account, own }
     }
 
-    /// Whether a turn's request of so many tokens may be sent.
-    pub(crate) fn check_turn(&self, model: &Model, tokens: u64) -> Result<(), AgentError> {
-        let checked = self.may_send(model, tokens);
-        if let Err(AgentError::LimitReached(why)) = &checked {
-            self.spent().refused = Some(why.clone());
-        }
-        checked
+    /// Adds what the agent has spent in an earlier run of the program, which those above it do not count.
+    pub(crate) fn credit(&self, spent: &Spent) {
+        self.book().credit(self.account, spent);
     }
 
-    /// The limit that ended a run, if one did. What an extension says to an idle agent then begins no other, which would end alike.
-    pub(crate) fn check_begun_by_extension(&self) -> Result<(), AgentError> {
-        self.spent().refused.clone().map_or(Ok(()), |why| Err(AgentError::LimitReached(why)))
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.shared.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn may_send(&self, model: &Model, tokens: u64) -> Result<(), AgentError> {
-        let turns = self.spent().turns;
-        match self.limits.turns {
+    fn answers(&self) -> MutexGuard<'_, Answered> {
+        self.own.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the agent and all that it has started have spent.
+    pub(crate) fn spent(&self) -> Spent {
+        self.book().spent(self.account)
+    }
+
+    /// The largest part of a limit of its own that is spent.
+    pub(crate) fn part_spent(&self) -> f64 {
+        self.book().part_spent(self.account)
+    }
+
+    /// Whether a turn's request may be sent as far as answers go.
+    pub(crate) fn check_turn(&self) -> Result<(), AgentError> {
+        let turns = self.answers().turns;
+        match self.own.limit {
             Some(limit) if turns >= limit => {
                 let answers = if turns == 1 { "1 answer".to_owned() } else { format!("{turns} answers") };
-                Err(AgentError::LimitReached(format!("stopped after {answers}, the limit of this run")))
-            }
-            _ => self.check_cost(model, tokens),
-        }
-    }
-
-    /// Whether a request of so many tokens may be paid. The provider may have cached them, so the cheaper price counts.
-    pub(crate) fn check_cost(&self, model: &Model, tokens: u64) -> Result<(), AgentError> {
-        let spent = self.spent().cost;
-        let prices = [model.price.input, model.price.cache_read];
-        let price = prices.into_iter().filter(|price| *price > 0.0).reduce(f64::min).unwrap_or_default();
-        let next = price / 1_000_000.0 * tokens as f64;
-        match self.limits.cost {
-            Some(limit) if spent >= limit || spent + next > limit => {
-                let why = format!("stopped at ${spent:.4}: the next request would pass the limit of ${limit}");
-                Err(AgentError::LimitReached(why))
+                let whose = if self.account == 0 { "of this run" } else { "of this agent" };
+                Err(self.refused(format!("stopped after {answers}, the limit {whose}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// Counts an answer.
-    pub(crate) fn answered(&self, delta: &Delta) {
-        if matches!(delta, Delta::Done(answer) if answer.failure.is_none()) {
-            self.spent().turns += 1;
+    fn refused(&self, why: String) -> AgentError {
+        self.answers().refused = Some(why.clone());
+        AgentError::LimitReached(why)
+    }
+
+    /// The limit that ended a run, if one did. What an extension says to an idle agent then begins no other, which would end alike.
+    pub(crate) fn check_begun_by_extension(&self) -> Result<(), AgentError> {
+        self.answers().refused.clone().map_or(Ok(()), |why| Err(AgentError::LimitReached(why)))
+    }
+
+    /// Whether anything is left at all.
+    pub(crate) fn check_any(&self, model: &Model) -> Result<(), AgentError> {
+        let need = Need::of(model, 0, 1);
+        let fit = self.book().fit(self.account, &need);
+        match fit {
+            Fit::Never(reached) => Err(AgentError::LimitReached(self.words(&reached))),
+            Fit::Now(..) | Fit::Later => Ok(()),
+        }
+    }
+
+    /// Reserves what a request of so many tokens may cost at most; waits while others hold what it needs.
+    ///
+    /// # Errors
+    /// It does not fit, or the prices of the model are not known and a limit is in dollars.
+    pub(crate) async fn reserve(&self, request: &mut Request, tokens: u64) -> Result<Hold, AgentError> {
+        let model = &request.model;
+        let wanted = request.max_tokens.unwrap_or(model.max_tokens);
+        let need = Need::of(model, tokens, wanted);
+        if !need.has_prices() && self.book().counts_dollars(self.account) {
+            let (provider, id) = (&model.provider, &model.id);
+            let why = format!("stopped: the prices of {provider}/{id} are not known, and a limit is in dollars");
+            return Err(self.refused(why));
+        }
+        loop {
+            let freed = self.shared.freed.notified();
+            tokio::pin!(freed);
+            freed.as_mut().enable();
+            let fit = {
+                let mut book = self.book();
+                let fit = book.fit(self.account, &need);
+                if let Fit::Now(_, held) = &fit {
+                    book.hold(self.account, held);
+                }
+                fit
+            };
+            match fit {
+                Fit::Now(output, held) => {
+                    if output < wanted {
+                        lower(request, output);
+                    }
+                    return Ok(Hold { of: self.clone(), held, is_open: true, is_sent: false, is_turn: false });
+                }
+                Fit::Later => freed.await,
+                Fit::Never(reached) => return Err(self.refused(self.words(&reached))),
+            }
+        }
+    }
+
+    fn words(&self, reached: &Reached) -> String {
+        let Reached { limit, why, account } = reached;
+        match (*account, limit.strip_prefix("usd ")) {
+            (0, Some(dollars)) => {
+                let spent = self.book().spent(0).usd;
+                format!("stopped at ${spent:.4}: the next request would pass the limit of ${dollars}")
+            }
+            (0, None) => format!("stopped: limit {limit} of this run reached: {why}"),
+            _ => format!("stopped: limit {limit} reached: {why}"),
+        }
+    }
+
+    fn end(&self, held: &Spent, spent: &Spent) {
+        {
+            let mut book = self.book();
+            book.release(self.account, held);
+            if *spent != Spent::default() {
+                book.spend(self.account, spent);
+            }
+        }
+        self.shared.freed.notify_waiters();
+    }
+}
+
+/// Also where thinking is added to the limit of the answer, the sum stays below.
+fn lower(request: &mut Request, output: u64) {
+    request.model = Arc::new(Model { max_tokens: output, ..Model::clone(&request.model) });
+    request.max_tokens = request.max_tokens.map(|limit| limit.min(output));
+}
+
+/// What is reserved for a request. Dropped before it is sent, it is free again; after that it counts as spent unless the provider has
+/// said what was used.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    of: Spending,
+    held: Spent,
+    is_open: bool,
+    is_sent: bool,
+    is_turn: bool,
+}
+
+impl Hold {
+    /// Its answer counts as one of the agent's.
+    pub(crate) fn of_turn(mut self) -> Self {
+        self.is_turn = true;
+        self
+    }
+
+    /// Passes the answer on, and settles at its end.
+    pub(crate) fn over(mut self, deltas: Deltas) -> Deltas {
+        self.is_sent = true;
+        Box::pin(deltas.inspect(move |delta| {
+            if let Delta::Done(answer) = delta {
+                self.settle(answer);
+            }
+        }))
+    }
+
+    fn settle(&mut self, answer: &Answer) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let usage = &answer.message.usage;
+        let is_refused = answer.failure.as_ref().is_some_and(|failure| failure.status.is_some());
+        let spent = match *usage == Usage::default() {
+            // The provider has not begun.
+            true if is_refused => Spent { requests: 1, ..Spent::default() },
+            true => self.held,
+            false => Spent::of(usage),
+        };
+        self.of.end(&self.held, &spent);
+        if self.is_turn && answer.failure.is_none() {
+            self.of.answers().turns += 1;
         }
     }
 }
 
-/// Counts what answers cost, also those of summaries and those that failed.
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            let spent = if self.is_sent { self.held } else { Spent::default() };
+            self.of.end(&self.held, &spent);
+        }
+    }
+}
+
+/// Reserves for and settles requests that are not a turn's: summaries, and those of extensions.
 pub(crate) struct MeteredProvider {
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) spending: Arc<Spending>,
+    pub(crate) spending: Spending,
+    pub(crate) clock: Arc<dyn Clock + Sync>,
 }
 
 impl Provider for MeteredProvider {
@@ -104,13 +271,31 @@ impl Provider for MeteredProvider {
         self.provider.sends_images()
     }
 
-    fn stream(&self, request: Request) -> Deltas {
-        let spending = Arc::clone(&self.spending);
-        let count = move |delta: &Delta| {
-            if let Delta::Done(answer) = delta {
-                spending.spent().cost += answer.message.usage.cost.total;
+    fn stream(&self, mut request: Request) -> Deltas {
+        let (spending, provider) = (self.spending.clone(), Arc::clone(&self.provider));
+        let mut blank = request.model.blank_answer(self.clock.now());
+        let begun = async move {
+            let tokens = request.messages.iter().map(tokens_of).sum::<u64>();
+            let tokens = tokens + overhead_tokens(&request.system, &request.tools);
+            match spending.reserve(&mut request, tokens).await {
+                Ok(hold) => hold.over(provider.stream(request)),
+                Err(why) => {
+                    blank.stop_reason = StopReason::Error;
+                    blank.error_message = Some(why.to_string());
+                    let failure = Failure {
+                        status: None,
+                        is_transient: false,
+                        is_overflow: false,
+                        is_about_pictures: false,
+                        retry_after: None,
+                        way_round: None,
+                    };
+                    let answer = Answer { message: blank, failure: Some(failure) };
+                    let refused: Deltas = Box::pin(futures_util::stream::iter([Delta::Done(Box::new(answer))]));
+                    refused
+                }
             }
         };
-        Box::pin(self.provider.stream(request).inspect(count))
+        Box::pin(begun.flatten_stream())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::context_files::ContextFile;
 use crate::resources::SharedResources;
-use crate::tool::Tool;
+use crate::tool::{TASK_TOOL, Tool};
 
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
@@ -104,6 +104,7 @@ impl PromptParts {
             ("project_context", self.instructions()),
             ("skills", self.skills(tools)),
             ("user_rules", self.user_rules(tools)),
+            ("agents", self.agents(tools)),
             ("cwd", Some(place)),
             ("sandbox", self.sandbox.clone()),
         ]);
@@ -113,6 +114,11 @@ impl PromptParts {
     fn skills(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {
         let reader = reader(tools)?;
         Some(format!("# Skills\n\n{}", self.resources.for_model(reader)?))
+    }
+
+    fn agents(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {
+        tools.iter().find(|tool| tool.name() == TASK_TOOL)?;
+        Some(format!("# Agents\n\n{}", self.resources.agents_for_model()?))
     }
 
     fn user_rules(&self, tools: &[Arc<dyn Tool>]) -> Option<String> {

@@ -41,11 +41,14 @@ mod conversation;
 mod source;
 mod ask;
 mod todo;
+mod task;
 
 pub use ask::{ASK_TOOL, Ask};
 pub use bash::{Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
-pub use conversation::{ConversationLink, FormAsker, FormMessage, ReadList, TodoLists};
+pub use conversation::{
+    ConversationLink, FormAsker, FormMessage, ReadList, TaskCall, TaskLimits, TaskOrder, TaskRunner, TodoLists,
+};
 pub(crate) use diff::change;
 pub use edit::Edit;
 pub(crate) use edit::edit_in_memory;
@@ -60,6 +63,7 @@ pub use picture::stored_picture;
 pub use read::Read;
 pub(crate) use replace::Replacement;
 pub use source::{LiveTools, ToolSource, ToolTaker, Waiting};
+pub use task::{TASK_TOOL, Task};
 pub use tier::Tier;
 pub use todo::{Todo, TodoEdit, todo_words};
 pub use write::Write;
@@ -283,6 +287,7 @@ pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
         Arc::new(Ls),
         Arc::new(Ask),
         Arc::new(Todo),
+        Arc::new(Task),
     ]
 }
 

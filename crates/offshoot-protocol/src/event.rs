@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::approval::{ApprovalDecision, ApprovalTier, ForeseenQuestion, OfferedRule};
 use crate::approval_record::ApprovalRecord;
+use crate::child::ChildState;
 use crate::compaction::{CompactionResult, Reason, SummarySource};
 use crate::form::Form;
 use crate::message::{Block, Message, ToolResultMessage, Usage};
@@ -228,6 +229,12 @@ pub enum Event {
     },
     /// A question was answered or taken back. offshoot's own.
     QuestionEnd { id: u64 },
+    /// The tool `task` has started an agent. offshoot's own.
+    ChildStart(Box<ChildState>),
+    /// What a child has done so far; a few times a second. offshoot's own.
+    ChildUpdate(Box<ChildState>),
+    /// A child has ended. offshoot's own.
+    ChildEnd(Box<ChildState>),
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
@@ -303,6 +310,9 @@ impl Event {
             Self::ApprovalEnd { .. } => "approval_end",
             Self::QuestionRequest { .. } => "question_request",
             Self::QuestionEnd { .. } => "question_end",
+            Self::ChildStart(_) => "child_start",
+            Self::ChildUpdate(_) => "child_update",
+            Self::ChildEnd(_) => "child_end",
             Self::Failed { .. } => "failed",
             Self::Notice { .. } => "notice",
         }

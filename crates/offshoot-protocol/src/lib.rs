@@ -25,6 +25,7 @@ mod approval_record;
 mod session_change;
 mod notice;
 mod form;
+mod child;
 mod update;
 mod event;
 mod agent_event;
@@ -41,6 +42,7 @@ pub use approval::{ApprovalDecision, ApprovalMode, ApprovalScope, ApprovalTier, 
 pub use approval_record::{ApprovalOutcome, ApprovalRecord, ApprovedBy};
 pub use bash_result::{BashResult, BashRun};
 pub use cache_retention::CacheRetention;
+pub use child::{ChildState, ChildStatus};
 pub use compaction::{CompactionResult, Reason, SummarySource};
 pub use crash::Crash;
 pub use error::{AgentError, SessionError, in_words};

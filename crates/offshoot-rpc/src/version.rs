@@ -72,6 +72,9 @@ impl AnswerSoFar {
             | Event::ApprovalEnd { .. }
             | Event::QuestionRequest { .. }
             | Event::QuestionEnd { .. }
+            | Event::ChildStart(_)
+            | Event::ChildUpdate(_)
+            | Event::ChildEnd(_)
             | Event::Notice { .. } => return None,
         };
         Some(value.to_string())

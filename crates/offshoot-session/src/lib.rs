@@ -79,6 +79,7 @@ pub mod extract;
 pub mod repair;
 pub mod session;
 pub mod todo;
+pub mod child;
 pub mod manager;
 pub mod list;
 pub mod store;

@@ -199,6 +199,9 @@ impl Conversation {
             | Event::ApprovalEnd { .. }
             | Event::QuestionRequest { .. }
             | Event::QuestionEnd { .. }
+            | Event::ChildStart(_)
+            | Event::ChildUpdate(_)
+            | Event::ChildEnd(_)
             | Event::SessionShutdown { .. }
             | Event::SessionChanged { .. } => {}
         }

@@ -342,8 +342,22 @@ impl Driver {
         }
     }
 
+    /// Whether a question of the agent's own is open.
+    pub(super) fn is_asking(&self) -> bool {
+        !self.approvals.questions.is_empty()
+    }
+
+    /// The number of a question that is about to be asked.
+    pub(super) fn next_question(&mut self) -> u64 {
+        self.approvals.id += 1;
+        self.approvals.id
+    }
+
     /// Asks the first question. One that a rule has answered meanwhile is not asked, and none where nobody listens.
-    fn ask_next(&mut self) {
+    pub(super) fn ask_next(&mut self) {
+        if self.is_child_asking() {
+            return;
+        }
         let has_listeners = self.outbox.has_listeners();
         while let Some(question) = self.approvals.questions.pop_front() {
             if !has_listeners {
@@ -355,7 +369,7 @@ impl Driver {
                 break;
             }
         }
-        let Some(question) = self.approvals.questions.front() else { return };
+        let Some(question) = self.approvals.questions.front() else { return self.ask_next_of_children() };
         self.approvals.id += 1;
         let Call { id, name, arguments } = question.call.clone();
         let subject = &question.subject;
@@ -388,6 +402,7 @@ impl Driver {
 
     /// Applies a front end's answer. The first one wins.
     pub(super) fn approve(&mut self, answer: Approve, reply: ReplyTo<()>) {
+        let Some((answer, reply)) = self.approve_for_child(answer, reply) else { return };
         let Approve { id, decision, message, rule, scope } = answer;
         if id != self.approvals.id || self.approvals.questions.is_empty() {
             return reply.refuse(AgentError::Busy("the question was answered already"));

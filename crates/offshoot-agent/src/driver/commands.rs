@@ -16,7 +16,8 @@ use crate::extensions::Happening;
 use crate::key_redactor::KeyRedactor;
 use crate::request::{Frame, overhead_tokens};
 use crate::request_queue::{
-    AgentState, Asked, BuiltIn, Inspect, NextSandbox, Reload, ReplyTo, SetResources, SetSandbox, SetTools, ToolList,
+    AgentState, Asked, BuiltIn, Continue, Inspect, NextSandbox, Reload, ReplyTo, SetResources, SetSandbox, SetTools,
+    ToolList,
 };
 use crate::setup::{ReloadedSetup, Setup};
 use crate::turn::{Job, TurnInput};
@@ -92,6 +93,10 @@ impl Driver {
                 }
                 Err(error) => reply.refuse(error),
             },
+            Asked::Continue(Continue, reply) => {
+                self.waiting.push(Waiting::Prompt(reply));
+                self.step(TurnInput::Continue);
+            }
             Asked::Steer(Steer(said), reply) => self.queue(said, TurnInput::Steer, reply),
             Asked::FollowUp(FollowUp(said), reply) => self.queue(said, TurnInput::FollowUp, reply),
             Asked::Inject(Inject { message, delivery }, reply) => reply.send(self.inject(message, delivery)),

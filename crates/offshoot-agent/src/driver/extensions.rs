@@ -13,7 +13,7 @@ use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
 use crate::request_queue::ReplyTo;
 use crate::told_mode;
-use crate::turn::{Ticket, TurnInput};
+use crate::turn::{OpenAnswer, Ticket, TurnInput};
 use crate::window::{check_addition, window_of};
 use crate::writer::OwnedSession;
 
@@ -61,7 +61,7 @@ impl Driver {
         self.known_sandbox.forget_told();
     }
 
-    pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions) {
+    pub(super) fn admitted(&mut self, ticket: Ticket, additions: RunAdditions, open: Option<Box<OpenAnswer>>) {
         let RunAdditions { messages, system } = additions;
         self.run_system = system;
         let window = window_of(&self.setup.model);
@@ -77,7 +77,8 @@ impl Driver {
         if let Some(extensions) = &self.setup.extensions {
             refused.into_iter().for_each(|why| extensions.refused("before_agent_start", why));
         }
-        self.step(TurnInput::Admitted { ticket, added });
+        self.resumed = open.is_some().then_some(ticket);
+        self.step(TurnInput::Admitted { ticket, added, open });
     }
 
     pub(super) fn inject(&mut self, message: CustomMessage, delivery: Delivery) -> Result<(), AgentError> {

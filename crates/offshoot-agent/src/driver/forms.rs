@@ -55,7 +55,18 @@ impl Driver {
             }
         };
         self.forms.lists = Some((ticket, lists.clone()));
-        ConversationLink::new(lists, self.can_ask().then(|| self.forms.asker.clone()))
+        ConversationLink::new(lists, self.person())
+    }
+
+    /// Who asks the person: for a child its parent does.
+    fn person(&self) -> Option<FormAsker> {
+        let of_parent = self.setup.family.own.as_ref().map(|own| own.asker.clone());
+        self.can_ask().then(|| of_parent.unwrap_or_else(|| Some(self.forms.asker.clone())))?
+    }
+
+    /// What children have of the conversation: somebody to ask.
+    pub(super) fn forms_for_children(&self) -> ConversationLink {
+        ConversationLink::of_asker(self.person())
     }
 
     /// Asks the person. Whoever has it may outlive the agent.

@@ -41,7 +41,7 @@ impl Driver {
             Job::Compaction { .. } => true,
             Job::Operation => draft.as_ref().is_some_and(OperationDraft::asks_model),
         };
-        if let Err(limit) = self.spending.check_cost(&self.setup.model, 0)
+        if let Err(limit) = self.spending.check_any(&self.setup.model)
             && asks_model
         {
             drop(self.own.send(DriverInput::Drafted { ticket, ready: Box::new(Err(JobDraft::Failed(limit))) }));

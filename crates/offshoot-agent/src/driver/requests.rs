@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
@@ -17,14 +16,15 @@ use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::key_source::KeySource;
 use crate::model::KeyedModel;
+use crate::open_answer::LeftOpen;
 use crate::pictures::{CHOICE, FittedPictures, PictureFitter, count_pictures};
 use crate::provider::{
     Delta, Deltas, Provider, Request, is_about_pictures, is_cut_short, is_of_request, is_silent_overflow, named_message,
 };
 use crate::request::{self, Built, Frame};
 use crate::request_hooks::{HookedProvider, RequestKind, hooks};
-use crate::spending::MeteredProvider;
-use crate::tool::Tool;
+use crate::spending::{Hold, MeteredProvider, Spending};
+use crate::tool::{TASK_TOOL, Tool};
 use crate::turn::{Ticket, TurnInput};
 use crate::way_round::way_round;
 use crate::writer::WriterHandle;
@@ -33,6 +33,8 @@ use crate::writer::WriterHandle;
 pub(crate) struct FittedRequest {
     built: Built,
     pictures: FittedPictures,
+    /// What it may cost; `None` until it is reserved.
+    hold: Option<Hold>,
 }
 
 impl Driver {
@@ -41,6 +43,7 @@ impl Driver {
         let (own, keys, model) = (self.own.clone(), self.setup.keys.clone(), self.setup.model.clone());
         let extensions = self.extensions_for(Question::BeforeRun);
         let start = self.run_start.take().filter(|_| extensions.is_some());
+        let (handle, left) = (self.writer.handle().clone(), self.left_open());
         self.spawn(ticket, async move {
             let admitted = match accessed(keys.as_ref(), &model).await {
                 Ok(_) => Ok(match (extensions, start) {
@@ -49,11 +52,26 @@ impl Driver {
                 }),
                 Err(error) => Err(error),
             };
+            let open = match (&admitted, left) {
+                (Ok(_), Some(left)) => handle.ask(move |owned| left.of(owned.session())).await,
+                _ => Ok(Ok(None)),
+            };
+            // What cannot be read is not gone on with; the request says why.
+            let open = open.ok().and_then(Result::ok).flatten().map(Box::new);
             drop(own.send(match admitted {
-                Ok(additions) => DriverInput::Admitted { ticket, additions: Box::new(additions) },
+                Ok(additions) => DriverInput::Admitted { ticket, additions: Box::new(additions), open },
                 Err(error) => DriverInput::Machine(TurnInput::NotAdmitted { ticket, error }),
             }));
         });
+    }
+
+    /// Which calls without results a run goes on with: a child with all of its own, others with those that started children.
+    fn left_open(&self) -> Option<LeftOpen> {
+        let starts_children = self.setup.tools.iter().any(|tool| tool.name() == TASK_TOOL);
+        match self.setup.family.is_child() {
+            true => Some(LeftOpen::Any),
+            false => starts_children.then_some(LeftOpen::OfTasks),
+        }
     }
 
     /// Estimates the request as it is before extensions change its messages.
@@ -112,6 +130,7 @@ impl Driver {
         let extensions = self.setup.extensions.clone();
         let pictures = self.pictures.clone();
         let watches = self.has_stream_rules();
+        let spending = self.spending.clone();
         self.spawn(ticket, async move {
             let changed = match (messages, extensions) {
                 (Some(messages), Some(extensions)) => {
@@ -137,7 +156,11 @@ impl Driver {
             });
             let built = match built.await.and_then(|built| built) {
                 Ok(built) if has_pictures(&built.request) => fitted(pictures, built).await,
-                Ok(built) => Ok(FittedRequest { built, pictures: FittedPictures::default() }),
+                Ok(built) => Ok(FittedRequest { built, pictures: FittedPictures::default(), hold: None }),
+                Err(error) => Err(error),
+            };
+            let built = match built {
+                Ok(fitted) => reserved(&spending, fitted).await,
                 Err(error) => Err(error),
             };
             drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
@@ -146,19 +169,21 @@ impl Driver {
 
     pub(super) fn request_built(&mut self, ticket: Ticket, fitted: Result<FittedRequest, AgentError>) {
         let allowed = fitted.and_then(|fitted| {
-            self.spending.check_turn(&fitted.built.request.model, fitted.built.tokens)?;
+            self.spending.check_turn()?;
             Ok(fitted)
         });
         match allowed {
-            Ok(FittedRequest { built: Built { request, tokens, owners, injected_rules, .. }, pictures }) => {
+            Ok(FittedRequest { built: Built { request, tokens, owners, injected_rules, .. }, pictures, hold }) => {
                 self.rule_watch = RuleWatch::over(injected_rules);
                 if self.state.is_building(ticket) {
                     self.keep_choice(pictures);
                 }
                 let blank = Box::new(request.model.blank_answer(self.setup.clock.now()));
                 self.redactor = KeyRedactor::of(self.setup.keys.as_ref(), request.key.clone());
-                self.built = Some((request, owners));
+                self.built = Some((request, owners, hold));
                 self.step(TurnInput::Built { ticket, tokens, blank });
+                // Where the context is compacted first, another request is built after that.
+                self.built = None;
             }
             Err(error) => self.step(TurnInput::BuildFailed { ticket, error }),
         }
@@ -180,7 +205,7 @@ impl Driver {
     }
 
     pub(super) fn send(&mut self, ticket: Ticket) {
-        let Some((mut request, owners)) = self.built.take() else { return };
+        let Some((mut request, owners, hold)) = self.built.take() else { return };
         request.hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Turn);
         let sent = SentRequest {
             // An extension may make another body of the messages.
@@ -194,12 +219,15 @@ impl Driver {
             has_pictures: has_pictures(&request),
             sent,
         };
-        let spending = self.spending.clone();
         let (provider, answer_to) = (self.provider(), self.answer.clone());
         self.spawn(ticket, async move {
             let listening = caught_task(|| {
-                let deltas = provider.stream(request).inspect(move |delta| spending.answered(delta));
-                listen(Box::pin(deltas), expected, (ticket, answer_to.clone()))
+                let deltas = provider.stream(request);
+                let deltas = match hold {
+                    Some(hold) => hold.of_turn().over(deltas),
+                    None => deltas,
+                };
+                listen(deltas, expected, (ticket, answer_to.clone()))
             });
             let broke = match listening.await {
                 Ok(Listened::ToTheEnd) => return,
@@ -215,12 +243,19 @@ impl Driver {
     /// For summaries.
     pub(super) fn summary_provider(&self) -> Arc<dyn Provider> {
         let hooks = hooks(self.setup.extensions.as_ref(), RequestKind::Summary);
-        Arc::new(HookedProvider { provider: self.provider(), hooks })
+        Arc::new(HookedProvider { provider: self.metered_provider(), hooks })
     }
 
-    pub(crate) fn provider(&self) -> Arc<dyn Provider> {
-        let metered = MeteredProvider { provider: self.setup.provider.clone(), spending: self.spending.clone() };
-        Arc::new(GuardedProvider { provider: Arc::new(metered), keys: self.setup.keys.clone() })
+    /// For requests that are not a turn's.
+    pub(crate) fn metered_provider(&self) -> Arc<dyn Provider> {
+        let (spending, clock) = (self.spending.clone(), Arc::clone(&self.setup.clock));
+        Arc::new(MeteredProvider { provider: self.provider(), spending, clock })
+    }
+
+    /// For turns, which reserve what a request may cost when it is built.
+    fn provider(&self) -> Arc<dyn Provider> {
+        let (provider, keys) = (self.setup.provider.clone(), self.setup.keys.clone());
+        Arc::new(GuardedProvider { provider, keys })
     }
 }
 
@@ -230,6 +265,14 @@ async fn accessed(keys: &dyn KeySource, model: &Arc<Model>) -> Result<KeyedModel
         Ok(access) => access.map_err(AgentError::from),
         Err(crash) => Err(AgentError::Crashed { what: "the source of keys", crash }),
     }
+}
+
+/// With what it may cost reserved.
+async fn reserved(spending: &Spending, mut fitted: FittedRequest) -> Result<FittedRequest, AgentError> {
+    spending.check_turn()?;
+    let tokens = fitted.built.tokens;
+    fitted.hold = Some(spending.reserve(&mut fitted.built.request, tokens).await?);
+    Ok(fitted)
 }
 
 /// How a stream ended.
@@ -249,7 +292,7 @@ fn has_pictures(request: &Request) -> bool {
 async fn fitted(pictures: Arc<PictureFitter>, mut built: Built) -> Result<FittedRequest, AgentError> {
     let fitting = tokio::task::spawn_blocking(move || {
         let pictures = pictures.fit(&mut built.request, &built.trail);
-        FittedRequest { built, pictures }
+        FittedRequest { built, pictures, hold: None }
     });
     fitting.await.map_err(|error| AgentError::Failed(format!("the pictures of the request cannot be read: {error}")))
 }

@@ -129,7 +129,7 @@ impl Driver {
         let mut context = self.setup.tool_context.clone();
         context.keys.secrets = self.redactor.keys();
         context.call_id.clone_from(&call.id);
-        context.conversation = self.conversation(place.ticket);
+        context.conversation = self.conversation(place.ticket).with_tasks(self.task_runner(place.ticket, call));
         CallRun {
             tool: self.setup.tools.iter().find(|tool| tool.name() == call.name).cloned(),
             context: Arc::new(context),

@@ -15,7 +15,9 @@ pub(crate) enum Field {
     Flag(bool),
     /// The texts of a list.
     List(Vec<String>),
-    /// A number, null or a mapping.
+    /// A whole number.
+    Number(u64),
+    /// Another number, null or a mapping.
     Other,
 }
 
@@ -37,7 +39,7 @@ impl FrontMatter {
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.fields.get(name)? {
             Field::Text(text) if !text.trim().is_empty() => Some(text),
-            Field::Text(_) | Field::Flag(_) | Field::List(_) | Field::Other => None,
+            Field::Text(_) | Field::Flag(_) | Field::List(_) | Field::Number(_) | Field::Other => None,
         }
     }
 
@@ -46,9 +48,23 @@ impl FrontMatter {
         let texts = match self.fields.get(name) {
             Some(Field::Text(text)) => std::slice::from_ref(text),
             Some(Field::List(texts)) => texts,
-            Some(Field::Flag(_) | Field::Other) | None => &[],
+            Some(Field::Flag(_) | Field::Number(_) | Field::Other) | None => &[],
         };
         texts.iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// Whether the block has the field, whatever its value.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
+    /// A whole number.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        match self.fields.get(name)? {
+            Field::Number(number) => Some(*number),
+            Field::Text(text) => text.trim().parse().ok(),
+            Field::Flag(_) | Field::List(_) | Field::Other => None,
+        }
     }
 
     pub(crate) fn is_false(&self, name: &str) -> bool {
@@ -154,7 +170,8 @@ fn fields(block: &str) -> Result<BTreeMap<String, Field>, FrontMatterFault> {
 fn plain(text: &str) -> Field {
     match PlainScalar::of(text) {
         PlainScalar::Flag(flag) => Field::Flag(flag),
-        PlainScalar::Null | PlainScalar::Number => Field::Other,
+        PlainScalar::Null => Field::Other,
+        PlainScalar::Number => text.parse().map_or(Field::Other, Field::Number),
         PlainScalar::Text => Field::Text(text.to_owned()),
     }
 }
@@ -174,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_block_begins_and_ends_as_in_pi() {
-        let number = || vec![("a".to_owned(), Field::Other)];
+        let number = || vec![("a".to_owned(), Field::Number(1))];
         assert_eq!(told("---\nname: x\n--- \nbody"), (vec![text("name", "x")], "body".to_owned()));
         assert_eq!(told("----\na: 1\n---\nb"), (number(), "b".to_owned()));
         assert_eq!(told("---\n---\nb"), (vec![], "b".to_owned()));

@@ -10,8 +10,8 @@ use super::folder_walk::walk;
 use super::omp_rules::omp_rules;
 use super::rule::{Rule, RuleSettings};
 use super::{
-    BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill, TemplateDialect, chosen,
-    first_of_each, is_pattern,
+    AgentDefinition, BringingPackage, PromptTemplate, ResourceScope, ResourceTrouble, Resources, Skill,
+    TemplateDialect, chosen, first_of_each, is_pattern,
 };
 use crate::home_path::expand_home;
 
@@ -136,6 +136,7 @@ impl ResourcePlaces {
         let templates = self.all_templates(&mut troubles);
         let skills = self.all_skills(&mut troubles);
         let rules = first_of_each(self.all_rules(&mut troubles), |rule| &rule.about, &mut troubles);
+        let agents = first_of_each(self.all_agents(&mut troubles), |agent| &agent.about, &mut troubles);
         let templates = first_of_each(templates, |template| &template.about, &mut troubles);
         let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
         // Later folders do not matter.
@@ -145,7 +146,7 @@ impl ResourcePlaces {
             ResourceTrouble::Collision { winner, loser, .. } => place(winner) >= place(loser),
             _ => true,
         });
-        (Resources { templates, skills, rules }, troubles)
+        (Resources { templates, skills, rules, agents }, troubles)
     }
 
     fn all_templates(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<PromptTemplate> {
@@ -260,6 +261,18 @@ impl ResourcePlaces {
         rules
     }
 
+    /// Those in `agents` of every folder of settings.
+    fn all_agents(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<AgentDefinition> {
+        let mut agents = Vec::new();
+        for ListedPlaces { bases, scope, .. } in self.lists(|lists| &lists.templates) {
+            for folder in bases.iter().map(|base| base.path.join("agents")).filter(|folder| folder.is_dir()) {
+                let files = direct(&folder, troubles);
+                agents.extend(files.iter().filter_map(|file| AgentDefinition::load(file, scope, troubles)));
+            }
+        }
+        agents
+    }
+
     /// The project's, the user's and the peers'.
     fn lists(&self, of: impl for<'a> Fn(&'a ResourceLists) -> &'a Vec<String>) -> Vec<ListedPlaces<'_>> {
         let project = self.project.iter().map(|cwd| {
@@ -348,7 +361,8 @@ pub(super) fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let skills = skill_folders(cwd, home).map(|(folder, _)| folder).filter(|folder| folder.is_dir());
     let rules = project_folders(cwd).into_iter().filter(|(peer, _)| *peer != Some(Peer::Pi));
     let rules = rules.flat_map(|(_, base)| rule_files(&base));
-    template_folders(cwd).chain(skills).chain(rules).collect()
+    let agents = project_folders(cwd).map(|(_, base)| base.join("agents")).into_iter().filter(|folder| folder.is_dir());
+    template_folders(cwd).chain(skills).chain(rules).chain(agents).collect()
 }
 
 /// The files of rules in a folder of settings: `RULES.md`, and those in `rules`.

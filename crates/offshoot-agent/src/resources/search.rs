@@ -48,12 +48,12 @@ impl SharedResources {
         Self::search(move || {
             let AddedPaths { templates, skills } = added;
             let (more, mut troubles) = ResourcePlaces { templates, skills, ..ResourcePlaces::default() }.find();
-            let Resources { mut templates, mut skills, rules } = Resources::clone(&before);
+            let Resources { mut templates, mut skills, rules, agents } = Resources::clone(&before);
             templates.extend(more.templates);
             skills.extend(more.skills);
             let templates = first_of_each(templates, |template| &template.about, &mut troubles);
             let skills = first_of_each(skills, |skill| &skill.about, &mut troubles);
-            (Resources { templates, skills, rules }, troubles.iter().map(ToString::to_string).collect())
+            (Resources { templates, skills, rules, agents }, troubles.iter().map(ToString::to_string).collect())
         })
     }
 

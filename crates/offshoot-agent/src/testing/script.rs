@@ -59,6 +59,8 @@ pub struct Reply {
     /// Only this many bytes of the body are sent.
     pub cut: Option<usize>,
     pub then: Then,
+    /// Only for a request with these words in its body; others get the next reply.
+    pub on: Option<String>,
     /// Bytes per write; 0 for all.
     pub chunk: usize,
     /// Waits for the gate before this many bytes are written.
@@ -92,6 +94,7 @@ impl Default for Reply {
             body: None,
             cut: None,
             then: Then::End,
+            on: None,
             chunk: 0,
             gate: None,
             pace: None,
@@ -115,6 +118,13 @@ impl Reply {
 
     pub fn error(status: u16, body: &str) -> Self {
         Self { status, body: Some(body.to_owned()), ..Self::default() }
+    }
+
+    /// The reply to a request that contains these words: several agents may ask at once.
+    #[must_use]
+    pub fn on(mut self, words: &str) -> Self {
+        self.on = Some(words.to_owned());
+        self
     }
 
     /// A body with status 200.

@@ -194,7 +194,8 @@ fn answer(inner: &Mutex<Inner>, seen: Seen) -> (Vec<u8>, Reply) {
     let at = inner.seen.len();
     let found: Vec<String> = check::problems(&seen, KEY, &inner.issued);
     inner.problems.extend(found.into_iter().map(|problem| format!("request {at}: {problem}")));
-    let mut reply = inner.replies.pop_front().unwrap_or_else(|| {
+    let next = inner.replies.iter().position(|reply| reply.on.as_ref().is_none_or(|words| seen.body.contains(words)));
+    let mut reply = next.and_then(|next| inner.replies.remove(next)).unwrap_or_else(|| {
         inner.problems.push(format!("request {at}: the script has no reply left"));
         Reply::error(500, "the script has no reply left")
     });

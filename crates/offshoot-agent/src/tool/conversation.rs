@@ -1,5 +1,5 @@
-//! What a tool can have of the conversation that its call belongs to: the todo list of the branch, and a person to ask. Knows no
-//! session and no front end; whoever runs the calls makes the link.
+//! What a tool can have of the conversation that its call belongs to: the todo list of the branch, a person to ask, and who starts
+//! agents. Knows no session and no front end; whoever runs the calls makes the link.
 
 use std::fmt;
 use std::pin::Pin;
@@ -8,16 +8,57 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use offshoot_protocol::{Form, FormAnswer};
 use offshoot_session::todo::TodoList;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
+
+use super::{Running, ToolOutcome};
 
 /// What is read of the session.
 pub type ReadList = Pin<Box<dyn Future<Output = Result<TodoList, String>> + Send>>;
+
+/// What a call of the tool `task` asks for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TaskCall {
+    /// For all of them.
+    pub context: Option<String>,
+    /// At least one.
+    pub tasks: Vec<TaskOrder>,
+}
+
+/// One agent that is asked for. What is missing comes from its definition, then from the agent that starts it.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct TaskOrder {
+    pub task: String,
+    pub name: Option<String>,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub thinking: Option<String>,
+    pub limits: TaskLimits,
+}
+
+/// What a task may use, with all that it starts. `None`: no limit of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct TaskLimits {
+    pub usd: Option<f64>,
+    pub tokens: Option<u64>,
+    pub requests: Option<u64>,
+    pub seconds: Option<u64>,
+}
+
+/// Starts agents for one call.
+pub trait TaskRunner: Send + Sync {
+    /// Ends when all have ended. Dropping this stops them.
+    fn run(&self, call: TaskCall, partial: UnboundedSender<ToolOutcome>) -> Running;
+}
 
 /// The link from a call to its conversation; without one there is none.
 #[derive(Clone, Default)]
 pub struct ConversationLink {
     lists: Option<TodoLists>,
     asker: Option<FormAsker>,
+    tasks: Option<Arc<dyn TaskRunner>>,
 }
 
 impl fmt::Debug for ConversationLink {
@@ -30,11 +71,31 @@ impl ConversationLink {
     /// A link to a list, and to somebody who can be asked.
     #[must_use]
     pub fn new(lists: TodoLists, asker: Option<FormAsker>) -> Self {
-        Self { lists: Some(lists), asker }
+        Self { lists: Some(lists), asker, tasks: None }
     }
 
     pub(super) fn todo_lists(&self) -> Option<&TodoLists> {
         self.lists.as_ref()
+    }
+
+    /// A link to somebody who can be asked, alone.
+    pub(crate) fn of_asker(asker: Option<FormAsker>) -> Self {
+        Self { asker, ..Self::default() }
+    }
+
+    /// Asks the person in the name of a child.
+    pub(crate) fn asker_for(&self, child: &str) -> Option<FormAsker> {
+        self.asker.as_ref().map(|asker| asker.for_child(child))
+    }
+
+    /// The same with somebody who starts agents for the call.
+    #[must_use]
+    pub fn with_tasks(self, tasks: Option<Arc<dyn TaskRunner>>) -> Self {
+        Self { tasks, ..self }
+    }
+
+    pub(super) fn tasks(&self) -> Option<&Arc<dyn TaskRunner>> {
+        self.tasks.as_ref()
     }
 
     pub(super) fn asker(&self) -> Option<&FormAsker> {
@@ -101,6 +162,18 @@ impl FormAsker {
         Self { send: Arc::new(send), next: Arc::new(AtomicU64::new(1)) }
     }
 
+    /// Asks in the name of a child, with numbers of the same row.
+    fn for_child(&self, child: &str) -> Self {
+        let (send, child) = (Arc::clone(&self.send), child.to_owned());
+        let send = move |message: FormMessage| {
+            send(match message {
+                FormMessage::Ask(id, form, answer) => FormMessage::Ask(id, named(form, &child), answer),
+                FormMessage::Withdraw(id) => FormMessage::Withdraw(id),
+            });
+        };
+        Self { send: Arc::new(send), next: Arc::clone(&self.next) }
+    }
+
     /// Waits for the answer. Dropping this takes the question back. Where nobody can be asked, it is [`FormAnswer::Cancel`].
     pub async fn ask(&self, form: Form) -> FormAnswer {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
@@ -112,6 +185,18 @@ impl FormAsker {
         answer
     }
 }
+
+fn named(form: Form, child: &str) -> Form {
+    let message = match form.message {
+        Some(message) if message.starts_with(ASKS) => message,
+        Some(message) => format!("{ASKS}{child} asks: {message}"),
+        None => format!("{ASKS}{child} asks"),
+    };
+    Form { message: Some(message), ..form }
+}
+
+/// The beginning of a child's question.
+const ASKS: &str = "The agent ";
 
 struct WaitingForm<'a> {
     asker: &'a FormAsker,

@@ -35,6 +35,15 @@ pub enum Record {
     Rules(Vec<String>),
 }
 
+/// An answer some of whose calls have no results: the program ended while they ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenAnswer {
+    /// As it is in the file.
+    pub answer: Arc<AssistantMessage>,
+    /// The calls without results, which are the last ones. Those with an outcome are not run again.
+    pub calls: Vec<(Call, Option<ToolOutcome>)>,
+}
+
 /// What the model gets when its answer was stopped by rules.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleInjection {
@@ -156,8 +165,10 @@ pub enum TurnInput {
     Abort { at: Millis },
     /// The user's shell command ended.
     Ran(Arc<BashResult>),
-    /// There is a key for the model, or it needs none. The messages follow the prompt.
-    Admitted { ticket: Ticket, added: Vec<Message> },
+    /// Goes on where the session stands, without a prompt.
+    Continue,
+    /// There is a key for the model, or it needs none. The messages follow the prompt. An open answer is completed first.
+    Admitted { ticket: Ticket, added: Vec<Message>, open: Option<Box<OpenAnswer>> },
     /// There is no key for the model.
     NotAdmitted { ticket: Ticket, error: AgentError },
     /// The tokens of the request before extensions change its messages, an estimate.

@@ -16,8 +16,8 @@ mod step;
 mod tests;
 
 pub use effect::{
-    Call, Effect, EndOutcome, Job, JobDraft, JobResult, Record, RuleInjection, RuleNote, RunNumber, Ticket, Trying,
-    TurnInput,
+    Call, Effect, EndOutcome, Job, JobDraft, JobResult, OpenAnswer, Record, RuleInjection, RuleNote, RunNumber, Ticket,
+    Trying, TurnInput,
 };
 pub use state::{NextTry, TurnConfig, TurnState};
 pub(crate) use state::{WrittenPart, next_try};

@@ -90,6 +90,7 @@ fn ticket_of(input: &TurnInput) -> Option<u64> {
         | TurnInput::TurnClosed { ticket, .. }
         | TurnInput::MaySettle { ticket, .. } => Some(*ticket),
         TurnInput::Prompt(_)
+        | TurnInput::Continue
         | TurnInput::Steer(_)
         | TurnInput::FollowUp(_)
         | TurnInput::Add(_)
@@ -110,7 +111,11 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
             state.run += 1;
             side_job(state, job, AfterJob::Settle, out);
         }
-        (Phase::Admitting(messages), TurnInput::Admitted { added, .. }) => {
+        (Phase::Idle, TurnInput::Continue) => admit(state, Vec::new(), out),
+        (Phase::Admitting(messages), TurnInput::Admitted { added, open: Some(open), .. }) => {
+            work::resume(state, *open, messages.into_iter().chain(added), out);
+        }
+        (Phase::Admitting(messages), TurnInput::Admitted { added, open: None, .. }) => {
             state.opening.clone_from(&messages);
             begin(state, messages.into_iter().chain(added).collect(), out);
         }
@@ -153,6 +158,7 @@ fn in_phase(state: &mut TurnState, input: TurnInput, out: &mut Vec<Effect>) {
         (
             phase,
             TurnInput::Prompt(_)
+            | TurnInput::Continue
             | TurnInput::Steer(_)
             | TurnInput::FollowUp(_)
             | TurnInput::Add(_)

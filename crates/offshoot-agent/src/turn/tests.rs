@@ -55,7 +55,7 @@ impl Run {
         if matches!(self.state.phase, super::state::Phase::Admitting(_)) {
             self.said.retain(|said| said != "ADMIT");
             let ticket = self.ticket();
-            self.put(TurnInput::Admitted { ticket, added: Vec::new() });
+            self.put(TurnInput::Admitted { ticket, added: Vec::new(), open: None });
         }
         self
     }

@@ -20,7 +20,9 @@ pub(super) fn begin(state: &mut TurnState, messages: Vec<Message>, out: &mut Vec
     flush_waiting(state, out);
     out.push(Effect::Emit(Event::AgentStart));
     out.push(Effect::Emit(Event::TurnStart));
-    say(state, messages, out);
+    if !messages.is_empty() {
+        say(state, messages, out);
+    }
     request(state, out);
 }
 

@@ -6,10 +6,10 @@ use offshoot_protocol::Event;
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use offshoot_session::clock::Millis;
 
-use super::effect::{Call, Effect, Record, RuleNote};
+use super::effect::{Call, Effect, OpenAnswer, Record, RuleNote};
 use super::ending::close_turn;
 use super::state::{AfterTurn, EndsRun, Phase, Slot, Status, TurnState, Work};
-use super::transition::{cancel, started_and_ended};
+use super::transition::{cancel, flush_waiting, started_and_ended};
 use crate::tool::ToolOutcome;
 
 /// For the model: its arguments did not arrive as it meant them.
@@ -70,6 +70,34 @@ pub(super) fn begin(
         };
         started(&work, index, out);
         work.finish(index, ToolOutcome::failed(why), at, out);
+    }
+    proceed(state, work, out);
+}
+
+/// Completes an answer that was begun by a program that has ended. What is said follows its results.
+pub(super) fn resume(
+    state: &mut TurnState,
+    OpenAnswer { answer, calls }: OpenAnswer,
+    said: impl Iterator<Item = Message>,
+    out: &mut Vec<Effect>,
+) {
+    state.run += 1;
+    (state.attempt, state.waited_ms) = (0, 0);
+    state.messages.clear();
+    state.rules.clear();
+    state.steering.extend(said);
+    flush_waiting(state, out);
+    out.push(Effect::Emit(Event::AgentStart));
+    out.push(Effect::Emit(Event::TurnStart));
+    let at = answer.timestamp;
+    let (calls, outcomes): (Vec<Call>, Vec<Option<ToolOutcome>>) = calls.into_iter().unzip();
+    let slots = calls.into_iter().map(|call| Slot { call, status: Status::Waiting }).collect();
+    let mut work = Work { answer, slots, appended: 0, notes: Vec::new() };
+    for (index, outcome) in outcomes.into_iter().enumerate() {
+        if let Some(outcome) = outcome {
+            started(&work, index, out);
+            work.finish(index, outcome, at, out);
+        }
     }
     proceed(state, work, out);
 }

@@ -56,6 +56,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("ls", json!({})),
         ("ask", json!({"questions": [{"id": "a", "question": "Which?", "options": [{"label": "x"}]}]})),
         ("todo", json!({"op": "init", "items": [format!("use {KEY}")]})),
+        ("task", json!({"task": "tell the key"})),
         ("mcp__there_echo", json!({"text": format!("it is {KEY}")})),
     ]
 }
@@ -67,7 +68,8 @@ fn world() -> World {
         arguments: arguments.as_object().unwrap().clone(),
         signature: None,
     });
-    let world = World::new([Reply::say(said), Reply::text("Done.")]);
+    let child = Reply::text(&format!("it is {KEY}")).on("tell the key");
+    let world = World::new([Reply::say(said), child, Reply::text("Done.")]);
     std::fs::write(world.path("secret.txt"), format!("the key is {KEY}\n")).unwrap();
     std::fs::write(world.path("plain.txt"), "old\n").unwrap();
     std::fs::write(world.path(&format!("{KEY}.txt")), "").unwrap();
@@ -128,7 +130,7 @@ fn no_result_has_a_key() {
             assert_ne!(result["isError"], true, "{name}: {result}");
             assert!(!result.to_string().contains(KEY), "{name}: {result}");
         }
-        for name in ["read", "bash", "grep", "find", "ls", "ask", "todo", "mcp__there_echo"] {
+        for name in ["read", "bash", "grep", "find", "ls", "ask", "todo", "task", "mcp__there_echo"] {
             assert!(results[name].to_string().contains(offshoot_protocol::MASK), "{name}: {}", results[name]);
         }
     });

@@ -13,6 +13,7 @@ mod approval;
 mod bring_back;
 mod broken_writes;
 mod call_identity;
+mod children;
 mod compact;
 mod crashes;
 mod damaged_histories;

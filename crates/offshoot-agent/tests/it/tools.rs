@@ -280,10 +280,10 @@ fn tools_are_chosen_by_name() {
         let tools = tool::select(chosen, &Shell::default()).map_err(|unknown| unknown.to_string())?;
         Ok::<_, String>(tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(","))
     };
-    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo");
+    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo,task");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");
     assert_eq!(names("").unwrap(), "");
-    let known = "there are read, bash, edit, write, grep, find, ls, ask, todo";
+    let known = "there are read, bash, edit, write, grep, find, ls, ask, todo, task";
     assert_eq!(names("read,Raed").unwrap_err(), format!("there is no tool \"Raed\" (did you mean read?); {known}"));
     assert_eq!(names("xyzzy").unwrap_err(), format!("there is no tool \"xyzzy\"; {known}"));
 }

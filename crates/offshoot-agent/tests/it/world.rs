@@ -89,6 +89,8 @@ impl World {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut files: Vec<_> =
             std::fs::read_dir(self.path("sessions")).unwrap().map(|file| file.unwrap().path()).collect();
+        // Those of children are in a folder beside it.
+        files.retain(|path| path.is_file());
         assert_eq!(files.len(), 1, "{files:?}");
         let text = std::fs::read_to_string(files.remove(0)).unwrap();
         text.lines().map(str::to_owned).collect()

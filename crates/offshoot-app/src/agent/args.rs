@@ -229,6 +229,14 @@ pub struct Args {
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub max_cost: Option<f64>,
 
+    /// With -p: stop before a request that would bring all tokens above this many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_tokens: Option<u64>,
+
+    /// With -p: stop before the request after this many, with those of all agents that are started
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_requests: Option<u64>,
+
     /// With -p: stop after this time, such as 90s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
@@ -371,8 +379,9 @@ impl Args {
             return Err(CommandError::usage("--rpc-version needs --mode rpc"));
         }
         if !self.print && self.mode.is_none() && is_terminal {
-            if self.max_turns.is_some() || self.max_cost.is_some() || self.max_time.is_some() {
-                let why = "--max-turns, --max-cost and --max-time need -p or --mode json";
+            let counts = self.max_turns.is_some() || self.max_tokens.is_some() || self.max_requests.is_some();
+            if counts || self.max_cost.is_some() || self.max_time.is_some() {
+                let why = "--max-turns, --max-cost, --max-tokens, --max-requests and --max-time need -p or --mode json";
                 return Err(CommandError::usage(why));
             }
             return Ok(None);

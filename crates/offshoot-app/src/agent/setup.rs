@@ -175,7 +175,13 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     setup.parallel_tools = user.parallel_tools;
     setup.steering = user.steering;
     setup.follow_up = user.follow_up;
-    setup.limits = RunLimits { turns: args.max_turns, cost: args.max_cost, wait: args.wait_for_limit };
+    setup.limits = RunLimits {
+        turns: args.max_turns,
+        cost: args.max_cost,
+        tokens: args.max_tokens,
+        requests: args.max_requests,
+        wait: args.wait_for_limit,
+    };
     setup.zone = Zone::local();
     setup.sessions = Arc::new(sessions);
     setup.folders = app.folders.clone();

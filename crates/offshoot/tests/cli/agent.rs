@@ -119,7 +119,7 @@ fn the_answer_is_printed() {
     assert_eq!(seen.len(), 1);
     let request = seen[0].json();
     assert!(request["system"].to_string().contains("Today is 2026-02-01"), "{request}");
-    assert_eq!(request["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(request["tools"].as_array().unwrap().len(), 6);
     assert_eq!(talk.lines().len(), 5);
 }
 

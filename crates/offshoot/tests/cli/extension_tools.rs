@@ -42,11 +42,11 @@ fn options_choose_tools_of_extensions() {
         return;
     }
     let cases: [(&[&str], &str); 9] = [
-        (&[], "read,bash,edit,write,todo,lookup,delegate"),
+        (&[], "read,bash,edit,write,todo,task,lookup,delegate"),
         (&["--tools", "read,lookup"], "read,lookup"),
         (&["--tools", "look*"], "lookup"),
-        (&["--tools", "+ls,-delegate"], "read,bash,edit,write,todo,ls,lookup"),
-        (&["--exclude-tools", "delegate,bash"], "read,edit,write,todo,lookup"),
+        (&["--tools", "+ls,-delegate"], "read,bash,edit,write,todo,task,ls,lookup"),
+        (&["--exclude-tools", "delegate,bash"], "read,edit,write,todo,task,lookup"),
         (&["--no-tools"], ""),
         (&["--no-tools", "--tools", "lookup"], "lookup"),
         (&["--no-builtin-tools"], "lookup,delegate"),
@@ -85,7 +85,7 @@ fn a_name_that_no_tool_has_is_reported_when_extensions_have_loaded() {
     extension(&talk, "tools.js", TOOLS);
     let printed = run(&talk, &["-p", "go", "--tools", "read,lookpu", "--exclude-tools", "delegate,mcp__*"]);
     let warning = "there is no tool \"lookpu\" (did you mean lookup?); \
-                   there are read, bash, edit, write, grep, find, ls, ask, todo, lookup, delegate";
+                   there are read, bash, edit, write, grep, find, ls, ask, todo, task, lookup, delegate";
     assert!(printed.starts_with("Yes.\n") && printed.contains(warning), "{printed}");
     assert_eq!(sent(&talk), ["read"]);
 }
@@ -99,7 +99,7 @@ fn a_tool_starts_a_child_agent_with_tools_of_the_extension() {
     let talk = Talk::new([call, Reply::text("The child's answer."), Reply::text("Done.")]);
     extension(&talk, "tools.js", TOOLS);
     assert_eq!(run(&talk, &["--approval", "auto", "-p", "go"]), "Done.\n");
-    let all = "read,bash,edit,write,todo,lookup,delegate";
+    let all = "read,bash,edit,write,todo,task,lookup,delegate";
     assert_eq!(sent(&talk), [all, "read,lookup", all]);
     let last = talk.server.seen().last().unwrap().body.clone();
     assert!(last.contains("The child's answer."), "{last}");

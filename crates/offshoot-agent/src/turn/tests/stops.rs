@@ -100,6 +100,6 @@ fn a_prompt_waits_until_it_is_known_that_the_model_can_be_asked() {
     CANCEL
     REFUSE stopped before there was a key for the model: nothing was recorded
     ");
-    assert_snapshot!(run.put(TurnInput::Admitted { ticket: ticket + 1, added: Vec::new() }).said(), @"");
+    assert_snapshot!(run.put(TurnInput::Admitted { ticket: ticket + 1, added: Vec::new(), open: None }).said(), @"");
     assert!(run.state.is_idle());
 }

@@ -145,7 +145,7 @@ pub(super) fn play(api: Api, body: &[u8]) -> Played {
     }
     let mut state = TurnState::new(TurnConfig::default());
     let mut effects = step(&mut state, TurnInput::Prompt(vec![user("x")]));
-    effects.extend(step(&mut state, TurnInput::Admitted { ticket: 1, added: Vec::new() }));
+    effects.extend(step(&mut state, TurnInput::Admitted { ticket: 1, added: Vec::new(), open: None }));
     let blank = Box::new(failed_answer(&model(api, "http://x"), 7, String::new()).message);
     effects.extend(step(&mut state, TurnInput::Built { ticket: 2, tokens: 1, blank }));
     for delta in deltas {
