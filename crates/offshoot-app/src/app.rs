@@ -80,6 +80,16 @@ impl App {
         Ok(store.with_index(self.index_folder()).with_imports(self.imports()))
     }
 
+    /// The same with the folders of other agents: to list, to search and to read.
+    pub fn store_with_agents(&self) -> Result<DirStore> {
+        Ok(self.store()?.beside(self.agents()))
+    }
+
+    /// The folders of other agents. Who names one folder for all sessions means none of them.
+    fn agents(&self) -> &[Root] {
+        if self.session_dir.is_some() { &[] } else { &self.environment.agents }
+    }
+
     /// The record of imports.
     fn imports(&self) -> Option<PathBuf> {
         self.environment.data.as_ref().map(|data| data.join("imported"))
@@ -139,6 +149,7 @@ impl App {
             home: self.environment.home.clone(),
             // Without a store the operation that needs one says so.
             store: self.store().ok(),
+            agents: self.agents().to_vec(),
             named_store: self.session_dir.clone(),
             data: self.environment.data.clone(),
             catalogue: self.catalogue(),

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use offshoot_agent::expand_home;
 use offshoot_agent::model::Env as Variables;
+use offshoot_foreign::Agent;
 use offshoot_protocol::{CacheRetention, Peer, PeerFolder};
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::path_words::path_words;
@@ -48,6 +49,8 @@ pub struct Environment {
     pub lock_wait: Option<f64>,
     /// The folders of pi's and oh-my-pi's sessions.
     pub others: Vec<Root>,
+    /// The folders of other agents, which are only read.
+    pub agents: Vec<Root>,
     /// The variable that names each root, the own one first, or `default`.
     pub named_by: Vec<&'static str>,
     /// Roots that would be used if no variable named others.
@@ -177,6 +180,7 @@ impl Environment {
             session: env("OFFSHOOT_SESSION").map(|session| path_words(&session)),
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
+            agents: agent_roots(env, home.as_deref()),
             pager: pager(all),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
@@ -286,6 +290,16 @@ fn omp_root(env: Env<'_>, profile: Option<&str>, home: Option<&Path>, temp: &Pat
     Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
 }
 
+/// The folders of other agents that exist.
+fn agent_roots(env: Env<'_>, home: Option<&Path>) -> Vec<Root> {
+    let folder = |agent: &Agent| {
+        let named = env(agent.variable()).map(|folder| expand_home(folder, home));
+        named.or_else(|| Some(agent.usual_folder(home?)))
+    };
+    let root = |agent: &Agent| Some(agent.root(folder(agent).filter(|folder| folder.is_dir())?));
+    Agent::ALL.iter().filter_map(root).collect()
+}
+
 /// The roots if no variable is set.
 fn default_roots(home: Option<&Path>, temp: &Path) -> Vec<Root> {
     let nothing = &|_: &str| None;
@@ -297,6 +311,7 @@ fn default_roots(home: Option<&Path>, temp: &Path) -> Vec<Root> {
 fn named_by(env: Env<'_>, root: &Root) -> &'static str {
     let names: &[&'static str] = match root.flavour {
         Flavour::Offshoot => &["OFFSHOOT_HOME", "XDG_DATA_HOME"],
+        Flavour::Foreign(_) => &[],
         Flavour::Pi | Flavour::Flat => &["PI_CODING_AGENT_SESSION_DIR", "PI_CODING_AGENT_DIR"],
         Flavour::Omp => &["OMP_PROFILE", "PI_PROFILE", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME", "PI_CONFIG_DIR"],
     };

@@ -10,6 +10,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::error::{Error, Result};
 use offshoot_session::list::{Reading, SessionInfo};
 use offshoot_session::medium::{FileMedium, Medium, Stamp, read_exact_at};
+use offshoot_session::session::Options;
 use offshoot_session::store::FoundFile;
 
 use crate::row::StoredReading;
@@ -87,6 +88,12 @@ fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> ListedFile {
 /// The new row of a file, and the reading to the end of its last line if no line feed ends that.
 fn file(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> Result<(StoredReading, Option<Reading>)> {
     let path = &task.found.path;
+    if let Some(format) = task.found.format {
+        let stamp = task.found.stamp.ok_or_else(|| Error::io("look at", path)(io::ErrorKind::NotFound.into()))?;
+        let session = (format.open)(path, Options::default())?;
+        let reading = Reading::of_session(&session, stamp.length)?;
+        return Ok((StoredReading { stamp, is_settled: stamp.is_settled(now), samples: (0, 0), reading }, None));
+    }
     let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
     let stamp = medium.stamp().map_err(Error::io("read", path))?;
     let mut reading = match &task.row {

@@ -101,14 +101,15 @@ impl Catalogue {
         Ok(sessions)
     }
 
-    /// The sessions of these files, in no order. Writes nothing. Leaves out what cannot be read.
-    pub fn of_files(&self, files: &[PathBuf], now: Millis) -> Vec<SessionInfo> {
+    /// The sessions of these files of a store, in no order. Writes nothing. Leaves out what cannot be read.
+    pub fn of_files(&self, store: &DirStore, files: &[PathBuf], now: Millis) -> Vec<SessionInfo> {
         let folder_of = |found: FoundFile| {
             let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             Folder { path, real, files: vec![found] }
         };
-        let folders: Vec<Folder> = files.iter().filter_map(|file| FoundFile::at(file)).map(folder_of).collect();
+        let folders: Vec<Folder> =
+            files.iter().filter_map(|file| FoundFile::in_root(file, store.root_of(file))).map(folder_of).collect();
         self.of_places(&newest(&folders, usize::MAX).collect::<Vec<_>>(), now)
     }
 

@@ -20,6 +20,7 @@ mod foreign_session;
 mod claude;
 mod codex;
 mod opening;
+mod formats;
 
 pub use agent::Agent;
 pub use foreign_medium::ForeignMedium;

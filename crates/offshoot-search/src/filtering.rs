@@ -12,6 +12,7 @@ pub fn agent_word(flavour: Option<Flavour>) -> &'static str {
     match flavour {
         Some(Flavour::Pi) => "pi",
         Some(Flavour::Omp) => "omp",
+        Some(Flavour::Foreign(format)) => format.word,
         Some(Flavour::Offshoot | Flavour::Flat) | None => "offshoot",
     }
 }

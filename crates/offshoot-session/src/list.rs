@@ -7,7 +7,7 @@ mod said;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::clock::{Millis, to_iso};
 use crate::error::{Error, Result};
@@ -15,10 +15,11 @@ use crate::header::Header;
 use crate::json::Object;
 use crate::lines::for_each_line;
 use crate::medium::Medium;
+use crate::session::Session;
 
 pub use reading::{Beginning, Reading};
 use reading::{Gather, no_header};
-pub use said::for_each_message;
+pub use said::{for_each_message, for_each_message_of};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +95,16 @@ pub fn session_info(medium: &dyn Medium, file_time: Option<Millis>, with_text: b
     gather.read_further(length, &mut Vec::new())?;
     let info = gather.reading.into_info(medium.path(), file_time)?;
     Ok(SessionInfo { all_messages_text: gather.text, ..info })
+}
+
+/// The same of a session that is open, of whatever its lines are made.
+///
+/// # Errors
+/// An entry cannot be read.
+pub fn session_info_of(session: &Session, file_time: Option<Millis>, with_text: bool) -> Result<SessionInfo> {
+    let (reading, text) = reading::of_session(session, with_text)?;
+    let path = session.origin().map_or_else(PathBuf::new, Path::to_path_buf);
+    Ok(SessionInfo { all_messages_text: text, ..reading.into_info(&path, file_time)? })
 }
 
 /// Reads only a session's header.

@@ -233,6 +233,14 @@ impl Session {
         }
     }
 
+    /// The path that names where its bytes are: its file, or another agent's, which is only read.
+    pub fn origin(&self) -> Option<&Path> {
+        match &self.backing {
+            Backing::Memory(medium) if self.loaded.is_made() => Some(medium.path()),
+            Backing::Unborn(_) | Backing::File(_) | Backing::Memory(_) => self.file(),
+        }
+    }
+
     /// Closes the file for appending, until the next append: one descriptor less, for programs with many sessions.
     pub fn close_writer(&mut self) {
         if let Backing::File(medium) = &mut self.backing {
@@ -333,11 +341,19 @@ impl Session {
         self.context_at(self.leaf)
     }
 
-    /// An entry's line as in the file, without line feed.
+    /// Whether its lines are made from records of another program.
+    pub fn is_made(&self) -> bool {
+        self.loaded.is_made()
+    }
+
+    /// An entry's line as in the file, without line feed; of another program's session as it is shown.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn raw_line(&self, ix: NodeIx) -> Result<Vec<u8>> {
+        if self.is_made() {
+            return Ok(self.entry(ix)?.line().as_bytes().to_vec());
+        }
         let node = self.tree().node(ix);
         self.raw_bytes(node.offset(), usize::try_from(node.length()).unwrap_or(usize::MAX))
     }

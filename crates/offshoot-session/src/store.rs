@@ -16,7 +16,7 @@ use crate::session::{NewSession, Options, Session};
 pub use dir::{DirStore, file_name, id_in_name, unreadable};
 pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
-pub use roots::{Flavour, Root, encode_cwd};
+pub use roots::{Flavour, ForeignFolder, ForeignFormat, Root, encode_cwd};
 
 /// What to list.
 #[derive(Debug, Clone, Copy, Default)]

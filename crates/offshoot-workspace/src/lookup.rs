@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_foreign::Agent;
 use offshoot_search::agent_word;
 use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
@@ -115,11 +116,14 @@ impl Place {
         }
         if let Some((agent, rest)) = after_agent(given) {
             let of_agent = |file: &Path| self.store().is_ok_and(|store| agent_of(store, file) == agent);
-            if let Some(found) = self.named(rest, &of_agent, access)? {
+            if let Some(found) = self.named(self.store()?, rest, &of_agent, access)? {
                 return Ok(found);
             }
         }
-        if let Some(found) = self.named(given, &|_| true, access)? {
+        if let Some(found) = self.named(self.store()?, given, &|_| true, access)? {
+            return Ok(found);
+        }
+        if let Some(found) = self.named_of_agents(given, access)? {
             return Ok(found);
         }
         if Path::new(given).is_file() {
@@ -128,9 +132,37 @@ impl Place {
         Err(Error::SessionNotFound { given: given.to_owned() }.into())
     }
 
+    /// The session of another agent with this id, or an id that begins so. The names of files say the ids, so no session is
+    /// read; names of sessions are not looked at.
+    fn named_of_agents(&self, given: &str, access: Access) -> Result<Option<PathBuf>> {
+        let (agent, rest) = match given.split_once(':') {
+            Some((word, rest)) if Agent::from_word(word).is_some() => (Agent::from_word(word), rest),
+            _ => (None, given),
+        };
+        let mut found = self.agents_sessions(agent);
+        found.retain(|(id, _)| !rest.is_empty() && id.starts_with(rest));
+        if found.iter().any(|(id, _)| id == rest) {
+            found.retain(|(id, _)| id == rest);
+        }
+        let Some((id, newest)) = found.first() else { return Ok(None) };
+        if found.iter().any(|(other, _)| other != id) {
+            let candidates = found.into_iter().take(6).map(|(id, _)| id).collect();
+            let error = Error::Ambiguous { what: "session", given: given.to_owned(), candidates };
+            return Err(Failure::from(error).hint(text_hint("give more of the id")));
+        }
+        long_enough(rest, id, access)?;
+        Ok(Some(newest.clone()))
+    }
+
     /// The session with this id or name among those whose files fit.
-    fn named(&self, given: &str, fits: &dyn Fn(&Path) -> bool, access: Access) -> Result<Option<PathBuf>> {
-        let (store, cwd) = (self.store()?, self.cwd().to_string_lossy().into_owned());
+    fn named(
+        &self,
+        store: &DirStore,
+        given: &str,
+        fits: &dyn Fn(&Path) -> bool,
+        access: Access,
+    ) -> Result<Option<PathBuf>> {
+        let cwd = self.cwd().to_string_lossy().into_owned();
         let mut unread = Vec::new();
         for scope in [Some(cwd.as_str()), None] {
             let (mut sessions, diagnostics) =

@@ -18,6 +18,7 @@ use offshoot_agent::model::LocalServer;
 use offshoot_agent::operate::{PlanQuestion, SummaryWish};
 use offshoot_catalogue::Catalogue;
 use offshoot_files::FileLimits;
+use offshoot_foreign::Agent;
 use offshoot_protocol::Secrets;
 use offshoot_search::SearchIndex;
 use offshoot_session::clock::{Clock as _, FixedClock, Millis, SystemClock};
@@ -28,7 +29,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::TreeLayout;
 use offshoot_session::path_words::path_of_words;
 use offshoot_session::session::{Durability, Options, Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Flavour};
+use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 
@@ -52,6 +53,33 @@ closed_words! {
         Pi = "pi",
         /// oh-my-pi.
         Omp = "omp",
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+    }
+}
+
+impl SessionProgram {
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Offshoot => "offshoot",
+            Self::Pi => "pi",
+            Self::Omp => "omp",
+            Self::Claude => Agent::Claude.word(),
+            Self::Codex => Agent::Codex.word(),
+        }
+    }
+
+    /// The program of another agent.
+    #[must_use]
+    pub fn of_agent(agent: Agent) -> Self {
+        match agent {
+            Agent::Claude => Self::Claude,
+            Agent::Codex => Self::Codex,
+        }
     }
 }
 
@@ -74,6 +102,8 @@ pub struct PlaceOptions {
     pub home: Option<PathBuf>,
     /// Where sessions are; `None` if nobody says where.
     pub store: Option<DirStore>,
+    /// The folders of other agents, which are only read.
+    pub agents: Vec<Root>,
     /// The folder that somebody named for all sessions.
     pub named_store: Option<PathBuf>,
     /// The folder of the user's data, with the trash.
@@ -115,6 +145,7 @@ impl PlaceOptions {
             cwd: cwd.into(),
             home: None,
             store: None,
+            agents: Vec::new(),
             named_store: None,
             data: None,
             catalogue: None,
@@ -222,6 +253,9 @@ impl Place {
         match store.root_of(&info.path).map(|root| root.flavour) {
             Some(Flavour::Pi) => SessionProgram::Pi,
             Some(Flavour::Omp) => SessionProgram::Omp,
+            Some(Flavour::Foreign(format)) => {
+                Agent::from_word(format.word).map_or(SessionProgram::Offshoot, SessionProgram::of_agent)
+            }
             Some(Flavour::Flat) if self.named_store().is_none() => SessionProgram::Pi,
             Some(Flavour::Flat | Flavour::Offshoot) | None => SessionProgram::Offshoot,
         }

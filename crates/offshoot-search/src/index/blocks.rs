@@ -40,8 +40,9 @@ impl BlockMaker {
         let is_over =
             self.places.is_some_and(|(first, last)| place != last && (first == OF_NAMES || self.bytes >= BLOCK));
         let ended = if is_over { self.end() } else { None };
-        let first = self.places.map_or(place, |(first, _)| first);
-        self.places = Some((first, place));
+        // Entries that are made of another program's records may not stand in the order of their places.
+        let (first, last) = self.places.unwrap_or((place, place));
+        self.places = Some((first.min(place), last.max(place)));
         self.at = self.at.max(placed.at);
         self.bytes += placed.document.text.len();
         self.set.add(&placed.document.text);

@@ -40,8 +40,11 @@ impl KnownEnd {
         }
     }
 
-    /// Whether a session still has it.
+    /// Whether a session still has it. In one that is made of another program's records, the last entries may change.
     pub(super) fn stands(&self, session: &Session, path: &Path) -> bool {
+        if session.is_made() {
+            return false;
+        }
         let tree = session.tree();
         let last = self.entries.checked_sub(1).and_then(|before| tree.entries().find(|ix| ix.index() == before));
         last.is_some_and(|ix| {

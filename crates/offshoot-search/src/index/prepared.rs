@@ -139,7 +139,7 @@ fn head(session: &Session, task: &ToPrepare<'_>, from: usize, path: &OpenPath) -
         session: session.id().to_owned(),
         folder: session.cwd().map(str::to_owned),
         title: session.name()?.or_else(|| session.title().map(str::to_owned)),
-        is_old: session.version() < 3,
+        is_old: session.version() < 3 || session.is_made(),
         stamp: task.stamp,
         is_settled: task.is_settled,
         end: KnownEnd::of(session, task.path),

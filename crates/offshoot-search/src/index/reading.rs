@@ -15,16 +15,26 @@ use crate::session_documents::masked;
 /// The longest line that is read for a hit, in bytes: no text in it is longer.
 const LONGEST_LINE: i64 = 1 << 30;
 
-/// The file that was read last: neighbouring documents are in one.
+/// The file and the session that were read last: neighbouring documents are in one.
 #[derive(Default)]
-pub(super) struct LastFile(Option<(Arc<IndexedSession>, FileMedium)>);
+pub(super) struct LastFile {
+    file: Option<(Arc<IndexedSession>, FileMedium)>,
+    session: Option<(Arc<IndexedSession>, Session)>,
+}
 
 impl LastFile {
     fn of(&mut self, source: &Arc<IndexedSession>) -> Option<&FileMedium> {
-        if !self.0.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source)) {
-            self.0 = Some((Arc::clone(source), FileMedium::open(&source.path).ok()?));
+        if !self.file.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source)) {
+            self.file = Some((Arc::clone(source), FileMedium::open(&source.path).ok()?));
         }
-        self.0.as_ref().map(|(_, medium)| medium)
+        self.file.as_ref().map(|(_, medium)| medium)
+    }
+
+    fn session(&mut self, place: SearchedPlace<'_>, source: &Arc<IndexedSession>) -> Option<&Session> {
+        if !self.session.as_ref().is_some_and(|(known, _)| Arc::ptr_eq(known, source)) {
+            self.session = Some((Arc::clone(source), (place.open)(&source.path).ok()?));
+        }
+        self.session.as_ref().map(|(_, session)| session)
     }
 }
 
@@ -38,7 +48,7 @@ pub(super) fn document(
     let source = &candidate.source;
     let is_name = candidate.kind.is_name();
     let mut document = if source.is_old || is_name {
-        of_session(&(place.open)(&source.path).ok()?, candidate)?
+        of_session(last.session(place, source)?, candidate)?
     } else {
         if candidate.length > LONGEST_LINE {
             return None;

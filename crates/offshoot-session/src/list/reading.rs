@@ -8,14 +8,15 @@ use memchr::memmem;
 
 use super::SessionInfo;
 use crate::clock::{Millis, parse_iso};
-use crate::entry::text_of;
+use crate::entry::{Source as _, text_of};
 use crate::envelope::{LineBytes, NoEnvelope, scan};
 use crate::error::{Error, Result};
 use crate::header::{Header, TitleSlot};
 use crate::json::{Json, JsonKind, validate};
 use crate::kind::{Kind, Role};
 use crate::lines::{LineSpan, for_each_line_in};
-use crate::medium::{Medium, read_exact_at};
+use crate::medium::{Medium, MemoryMedium, read_exact_at};
+use crate::session::Session;
 use crate::tokens::Usage;
 
 /// What was read of a session file for a list, up to the end of a line. Reading in two steps, divided anywhere, gives
@@ -61,7 +62,31 @@ pub struct Beginning {
     pub title: Option<String>,
 }
 
+/// What a list shows of an open session, and the text of all messages.
+pub(super) fn of_session(session: &Session, with_text: bool) -> Result<(Reading, Option<String>)> {
+    let nothing = MemoryMedium::default();
+    let reading = Reading { beginning: Some(Beginning::of(session.header())), ..Reading::default() };
+    let mut gather = Gather::new(&nothing, reading, with_text);
+    for ix in session.tree().entries() {
+        let node = session.tree().node(ix);
+        gather.reading.message_count += u64::from(node.kind() == Kind::Message);
+        let is_said = matches!(node.role(), Some(Role::User | Role::Assistant));
+        if is_said || node.kind() == Kind::SessionInfo || node.kind().has_usage() {
+            gather.body(node.kind(), session.entry(ix)?.line().as_bytes());
+        }
+    }
+    Ok((gather.reading, gather.text))
+}
+
 impl Reading {
+    /// What a list shows of an open session of another agent, as if its file were read to this length.
+    ///
+    /// # Errors
+    /// An entry cannot be read.
+    pub fn of_session(session: &Session, length: u64) -> Result<Self> {
+        Ok(Self { offset: length, ..of_session(session, false)?.0 })
+    }
+
     /// Reads up to `length`. A last line without line feed may still grow, so it is not included, but the result is the
     /// reading with it. Pieces of the file are read into `buffer`, which can be reused for other files.
     ///

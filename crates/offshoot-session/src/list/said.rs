@@ -4,13 +4,15 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use crate::entry::text_of;
+use crate::entry::{Source as _, text_of};
 use crate::envelope::{LineBytes, scan};
 use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::kind::{Kind, Role};
 use crate::lines::for_each_line;
 use crate::medium::{Medium, read_exact_at};
+use crate::session::Session;
+use crate::tree::Node;
 
 /// Calls `each` with the entry id and the text of every message of the person or the model, in the order of the file, until it
 /// breaks off. An entry of a session of version 1 has no id.
@@ -42,6 +44,28 @@ pub fn for_each_message(
     })
     .and(trouble)
     .map_err(Error::io("read", medium.path()))
+}
+
+/// The same of an open session, of whatever its lines are made.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn for_each_message_of(
+    session: &Session,
+    mut can_matter: impl FnMut(&[u8]) -> bool,
+    mut each: impl FnMut(Option<&str>, &str) -> ControlFlow<()>,
+) -> Result<()> {
+    let is_said = |node: &Node| matches!(node.role(), Some(Role::User | Role::Assistant));
+    for ix in session.tree().entries().filter(|ix| is_said(session.tree().node(*ix))) {
+        let entry = session.entry(ix)?;
+        let line = entry.line().as_bytes();
+        if let Some((id, text)) = can_matter(line).then(|| text_of_line(line)).flatten()
+            && each(id.as_deref(), &text).is_break()
+        {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn text_of_line(line: &[u8]) -> Option<(Option<String>, String)> {

@@ -9,7 +9,7 @@ use super::folders::{Folder, FoundFile, READ_FOLDER, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store, imports};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::id::is_valid_session_id;
-use crate::list::{SessionInfo, header, session_info, sort_by_activity};
+use crate::list::{SessionInfo, header, session_info, session_info_of, sort_by_activity};
 use crate::medium::FileMedium;
 use crate::session::{NewSession, Options, Session};
 
@@ -48,6 +48,14 @@ impl DirStore {
     /// A store over these roots.
     pub fn new(own: Root, others: Vec<Root>) -> Self {
         Self { roots: std::iter::once(own).chain(others).collect(), index: None, imports: None }
+    }
+
+    /// The same sessions and those of other agents, to be read and never written.
+    #[must_use]
+    pub fn beside(&self, foreign: &[Root]) -> Self {
+        let mut both = self.clone();
+        both.roots.extend(foreign.iter().cloned());
+        both
     }
 
     /// Uses this cache folder for side indexes of big files.
@@ -188,12 +196,15 @@ impl DirStore {
         folders(&self.roots, cwd)
     }
 
-    /// Opens a file with [`DirStore::options_for`] it.
+    /// Opens a file with [`DirStore::options_for`] it; another agent's only to be read.
     ///
     /// # Errors
     /// Those of [`Session::open`].
     pub fn open_file(&self, path: &Path, options: Options) -> Result<Session> {
-        Session::open(path, self.options_for(path, options))
+        match self.root_of(path).and_then(Root::format) {
+            Some(format) => (format.open)(path, options),
+            None => Session::open(path, self.options_for(path, options)),
+        }
     }
 
     /// Every `*.jsonl` in the folders of this working directory, or in all readable folders.
@@ -210,7 +221,8 @@ impl DirStore {
 
     /// What lists show of some files, without texts. Leaves out those that cannot be read.
     pub fn infos_of(&self, files: &[PathBuf]) -> Vec<SessionInfo> {
-        let found: Vec<FoundFile> = files.iter().filter_map(|file| FoundFile::at(file)).collect();
+        let found: Vec<FoundFile> =
+            files.iter().filter_map(|file| FoundFile::in_root(file, self.root_of(file))).collect();
         self.infos(&found, false, &mut |_, _| {}).into_iter().filter_map(Result::ok).collect()
     }
 
@@ -242,6 +254,10 @@ impl DirStore {
     }
 
     fn info(&self, found: &FoundFile, with_text: bool) -> Result<SessionInfo> {
+        if let Some(format) = found.format {
+            let session = (format.open)(&found.path, Options::default())?;
+            return session_info_of(&session, found.stamp.and_then(|stamp| stamp.modified_at()), with_text);
+        }
         let medium = FileMedium::open(&found.path).map_err(Error::io("open", &found.path))?;
         session_info(&medium, found.stamp.and_then(|stamp| stamp.modified_at()), with_text)
     }

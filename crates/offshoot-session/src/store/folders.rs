@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Flavour, Root};
+use super::{Flavour, ForeignFolder, ForeignFormat, Root};
 use crate::error::{Error, Result};
 use crate::medium::Stamp;
 
@@ -21,6 +21,14 @@ pub struct Folder {
     pub files: Vec<FoundFile>,
 }
 
+impl Folder {
+    fn foreign(folder: ForeignFolder, format: &'static ForeignFormat) -> Self {
+        let files = folder.files.into_iter().map(|(path, stamp)| FoundFile::foreign(path, stamp, format)).collect();
+        let real = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
+        Self { path: folder.path, real, files }
+    }
+}
+
 /// A session file that was found.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the name says it")]
@@ -29,6 +37,8 @@ pub struct FoundFile {
     /// The stamp when it was found.
     pub stamp: Option<Stamp>,
     is_link: bool,
+    /// How it is read, if it is another agent's.
+    pub format: Option<&'static ForeignFormat>,
 }
 
 impl FoundFile {
@@ -36,7 +46,20 @@ impl FoundFile {
     pub fn at(path: &Path) -> Option<Self> {
         let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some(Self { path: path.to_path_buf(), stamp: Some(Stamp::of(&meta)), is_link })
+        Some(Self { path: path.to_path_buf(), stamp: Some(Stamp::of(&meta)), is_link, format: None })
+    }
+
+    /// The same of a file that may be another agent's, as the root says in which it is.
+    pub fn in_root(path: &Path, root: Option<&Root>) -> Option<Self> {
+        match root.and_then(Root::format) {
+            Some(format) => Some(Self { format: Some(format), ..Self::at(path)? }),
+            None => Self::at(path),
+        }
+    }
+
+    /// A session of another agent. One that is a part of a file has the file's stamp.
+    fn foreign(path: PathBuf, stamp: Option<Stamp>, format: &'static ForeignFormat) -> Self {
+        Self { path, stamp, is_link: false, format: Some(format) }
     }
 }
 
@@ -47,7 +70,13 @@ const MANY: usize = 1024;
 pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
     let mut seen = HashSet::new();
     let (mut todo, mut unread) = (Vec::new(), Vec::new());
+    let mut foreign = Vec::new();
     for (number, root) in roots.iter().enumerate() {
+        if let Some(format) = root.format() {
+            foreign
+                .extend((format.folders)(&root.folder, cwd).into_iter().map(|folder| Folder::foreign(folder, format)));
+            continue;
+        }
         let folders = match (cwd, root.flavour) {
             (Some(cwd), _) => root.folders_of(cwd),
             (None, Flavour::Flat) => vec![root.folder.clone()],
@@ -80,6 +109,7 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
             folder.files.retain(|found| seen.insert(found.path.canonicalize().unwrap_or_else(|_| found.path.clone())));
         }
     }
+    folders.extend(foreign);
     Ok((folders, unread))
 }
 
@@ -163,8 +193,8 @@ fn session_file(entry: &DirEntry) -> Option<FoundFile> {
     let is_link = entry.file_type().map_or(true, |kind| kind.is_symlink());
     let meta = if is_link { fs::metadata(&path) } else { entry.metadata() };
     match meta {
-        Ok(meta) => meta.is_file().then(|| FoundFile { path, stamp: Some(Stamp::of(&meta)), is_link }),
+        Ok(meta) => meta.is_file().then(|| FoundFile { path, stamp: Some(Stamp::of(&meta)), is_link, format: None }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None, // deleted, or a dangling link
-        Err(_) => Some(FoundFile { path, stamp: None, is_link }),      // opening it will give the error
+        Err(_) => Some(FoundFile { path, stamp: None, is_link, format: None }), // opening it will give the error
     }
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Result;
 use crate::header::Dialect;
+use crate::medium::Stamp;
+use crate::session::{Options, Session};
 
 /// The program that a folder belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +16,37 @@ pub enum Flavour {
     Omp,
     /// A folder named for one run, which itself has the session files.
     Flat,
+    /// Another agent's, which is only read.
+    Foreign(&'static ForeignFormat),
 }
+
+/// How the sessions of another agent are found and read. Its files are never written.
+#[derive(Debug)]
+pub struct ForeignFormat {
+    /// The word for the agent.
+    pub word: &'static str,
+    /// The folders of its store with its sessions: those that may be of a working directory, or all.
+    pub folders: fn(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder>,
+    /// Opens a session to read.
+    pub open: fn(path: &Path, options: Options) -> Result<Session>,
+}
+
+/// A folder of another agent with its sessions.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the name says it")]
+pub struct ForeignFolder {
+    pub path: PathBuf,
+    /// Each session's path, and the stamp of the file that it is in.
+    pub files: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+impl PartialEq for ForeignFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for ForeignFormat {}
 
 /// A folder with sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +71,7 @@ impl Root {
     pub fn dialect(&self) -> Dialect {
         match self.flavour {
             Flavour::Omp => Dialect::Omp,
-            Flavour::Offshoot | Flavour::Pi | Flavour::Flat => Dialect::Pi,
+            Flavour::Offshoot | Flavour::Pi | Flavour::Flat | Flavour::Foreign(_) => Dialect::Pi,
         }
     }
 
@@ -50,12 +83,20 @@ impl Root {
     /// The folders that may have sessions of this working directory; new ones go to the first.
     pub fn folders_of(&self, cwd: &str) -> Vec<PathBuf> {
         match self.flavour {
-            Flavour::Flat => vec![self.folder.clone()],
+            Flavour::Flat | Flavour::Foreign(_) => vec![self.folder.clone()],
             Flavour::Offshoot | Flavour::Pi => vec![self.folder.join(encode_cwd(cwd))],
             Flavour::Omp => {
                 let relative = self.encode_relative(cwd).map(|name| self.folder.join(name));
                 relative.into_iter().chain([self.folder.join(encode_cwd(cwd))]).collect()
             }
+        }
+    }
+
+    /// How another agent's sessions are read.
+    pub fn format(&self) -> Option<&'static ForeignFormat> {
+        match self.flavour {
+            Flavour::Foreign(format) => Some(format),
+            Flavour::Offshoot | Flavour::Pi | Flavour::Omp | Flavour::Flat => None,
         }
     }
 

@@ -36,6 +36,45 @@ closed_words! {
     }
 }
 
+closed_words! {
+    /// Whose sessions are listed.
+    pub enum ListedProgram {
+        /// offshoot's.
+        Offshoot = "offshoot",
+        /// pi's.
+        Pi = "pi",
+        /// oh-my-pi's.
+        Omp = "omp",
+        /// Claude Code's.
+        Claude = "claude",
+        /// Codex'.
+        Codex = "codex",
+        /// Those of every agent.
+        All = "all",
+    }
+}
+
+impl ListedProgram {
+    fn takes(self, program: SessionProgram) -> bool {
+        match self {
+            Self::All => true,
+            Self::Offshoot => program == SessionProgram::Offshoot,
+            Self::Pi => program == SessionProgram::Pi,
+            Self::Omp => program == SessionProgram::Omp,
+            Self::Claude => program == SessionProgram::Claude,
+            Self::Codex => program == SessionProgram::Codex,
+        }
+    }
+
+    /// Whether the folders of other agents are looked at.
+    fn is_foreign(self) -> bool {
+        match self {
+            Self::Offshoot | Self::Pi | Self::Omp => false,
+            Self::Claude | Self::Codex | Self::All => true,
+        }
+    }
+}
+
 input! {
     /// What `list` gets.
     pub struct ListInput {
@@ -43,8 +82,8 @@ input! {
         all: bool = flag,
         /// List the sessions of this folder instead
         cwd: Option<FolderName> = option ("DIR" conflicts ["all"]),
-        /// List the sessions of this program only
-        agent: Option<SessionProgram> = option ("PROGRAM"),
+        /// List the sessions of this program only, or of every agent
+        agent: Option<ListedProgram> = option ("PROGRAM"),
         /// List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
         since: Option<Text> = option ("TIME"),
         /// List the first N sessions only
@@ -89,7 +128,8 @@ impl Operation for List {
         aliases: &["ls"],
         title: "List the sessions of this folder, newest activity first",
         says: "Sessions of offshoot, pi and oh-my-pi are listed together; those of pi and\n\
-               oh-my-pi are marked. The id is the shortest start that is unique, with at\n\
+               oh-my-pi are marked. --agent claude and codex list those of Claude Code and\n\
+               Codex, which are only read, and --agent all lists everything. The id is the shortest start that is unique, with at\n\
                least four characters. A session without a name shows its first message.\n\
                Tokens and cost are what providers reported, summed over all branches. With\n\
                --all the column of tokens needs a terminal of at least 100 columns.\n\n\
@@ -112,7 +152,8 @@ impl Operation for List {
 
     fn plan(place: &Place, _: Option<&Session>, input: &ListInput) -> Result<ListedSessions> {
         let since = input.since.as_ref().map(|given| since(place, &given.0)).transpose()?;
-        let store = place.store()?;
+        let is_foreign = input.agent.is_some_and(ListedProgram::is_foreign);
+        let store = &if is_foreign { place.store_with_agents()? } else { place.store()?.clone() };
         let here = place.cwd().to_string_lossy();
         // Ids are unique among the sessions that are looked at, so another folder's are found among all.
         let is_here = !input.all && input.cwd.is_none();
@@ -125,7 +166,7 @@ impl Operation for List {
         let is_of = |info: &SessionInfo, folder: &str| !info.cwd.is_empty() && store.belongs(info, Some(folder));
         let is_wanted = |info: &SessionInfo| {
             folder.as_deref().is_none_or(|folder| is_of(info, folder))
-                && input.agent.is_none_or(|agent| agent == place.program_of(store, info))
+                && input.agent.is_none_or(|agent| agent.takes(place.program_of(store, info)))
                 && since.is_none_or(|since| info.modified.is_some_and(|time| time >= since))
         };
         let mut wanted: Vec<(usize, &SessionInfo)> =
@@ -185,10 +226,10 @@ impl ListOutput {
 
     fn cells(&self, info: &SessionInfo, ids: &ShortIds<'_>) -> Vec<String> {
         let place = &self.place;
-        let mark = match place.store().map_or(SessionProgram::Offshoot, |store| place.program_of(store, info)) {
+        let store = place.store_with_agents();
+        let mark = match store.map_or(SessionProgram::Offshoot, |store| place.program_of(&store, info)) {
             SessionProgram::Offshoot => "",
-            SessionProgram::Pi => "pi",
-            SessionProgram::Omp => "omp",
+            other => other.word(),
         };
         let folder = if self.listed.input.all { one_line(&place.short(&info.cwd), 200) } else { String::new() };
         vec![

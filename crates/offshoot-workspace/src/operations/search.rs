@@ -74,8 +74,8 @@ impl Operation for Search {
         aliases: &[],
         title: "Find what was said in any session, and where",
         says: "Searches everything that was said, called, printed, thought and summarised in\n\
-               the sessions of offshoot, pi and oh-my-pi, on all branches. All words must be\n\
-               in one message; case and accents do not matter, and the parts of identifiers\n\
+               the sessions of offshoot, pi, oh-my-pi and other agents, on all branches. All\n\
+               words must be in one message; case and accents do not matter, and the parts of identifiers\n\
                are words: `http header` finds `parseHTTPHeader`. If no message has the words,\n\
                they are looked for inside of other words.\n\n  \
                \"a phrase\"   these words in this order     a OR b   one of the two\n  \
@@ -172,11 +172,12 @@ fn on_sessions<T>(
     work: impl FnOnce(SearchedPlace<'_>) -> Result<T>,
 ) -> Result<T> {
     let progress = place.progress("searching sessions");
+    let store = place.store_with_agents()?;
     work(SearchedPlace {
-        store: place.store()?,
+        store: &store,
         mask: &|text| keys.masked(text),
         open: &|file| {
-            Session::open(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
+            store.open_file(file, Options { progress: None, ..place.options_for(file, SpillPolicy::default()) })
         },
         progress: &|done, total| progress(done as u64, total as u64),
         is_over,

@@ -1,15 +1,53 @@
 //! Opens sessions, those of other agents included: these are only read.
 
-use std::path::Path;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{Agent, foreign_agent, open_foreign};
 use offshoot_session::error::Error;
+use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
+use offshoot_session::store::DirStore;
 
 use super::Place;
 use crate::failure::{Failure, FailureKind, Result};
 
 impl Place {
+    /// The store together with the folders of other agents: to list, to search and to read.
+    ///
+    /// # Errors
+    /// Nobody says where sessions are.
+    pub fn store_with_agents(&self) -> Result<DirStore> {
+        Ok(self.store()?.beside(&self.options.agents))
+    }
+
+    /// The ids of other agents' sessions with their files, the newest file of an id first.
+    pub(crate) fn agents_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
+        let mut found: Vec<(String, PathBuf, Option<i64>)> = Vec::new();
+        for root in &self.options.agents {
+            let Some((agent, format)) = root.format().and_then(|format| Some((Agent::from_word(format.word)?, format)))
+            else {
+                continue;
+            };
+            if only.is_none_or(|only| only == agent) {
+                let files = (format.folders)(&root.folder, None).into_iter().flat_map(|folder| folder.files);
+                let named = |(path, stamp): (PathBuf, Option<Stamp>)| {
+                    Some((agent.id_of(&path)?, path, stamp.map(|stamp| stamp.modified)))
+                };
+                found.extend(files.filter_map(named));
+            }
+        }
+        found.sort_by_key(|(.., modified)| Reverse(*modified));
+        found.into_iter().map(|(id, path, _)| (id, path)).collect()
+    }
+
+    /// The agent in whose folder a file is.
+    #[must_use]
+    pub fn agent_of(&self, file: &Path) -> Option<Agent> {
+        let root = self.options.agents.iter().find(|root| file.starts_with(&root.folder))?;
+        Agent::from_word(root.format()?.word)
+    }
+
     /// Opens a session file. If the file does not show its dialect, its folder decides.
     ///
     /// # Errors
@@ -30,6 +68,9 @@ impl Place {
     /// It cannot be read, or is nobody's session.
     pub fn open_to_read(&self, file: &Path) -> Result<Session> {
         let options = || self.options_for(file, SpillPolicy::default());
+        if let Some(agent) = self.agent_of(file) {
+            return Ok((agent.format().open)(file, options())?);
+        }
         match Session::open(file, options()) {
             Err(error @ Error::NotASession { .. }) => match open_foreign(file, options)? {
                 Some(foreign) => Ok(foreign.session),

@@ -35,10 +35,11 @@ impl Place {
     /// There is no store.
     pub(crate) fn infos(&self, files: &BTreeSet<PathBuf>) -> Result<Vec<SessionInfo>> {
         let files: Vec<PathBuf> = files.iter().cloned().collect();
+        let store = self.store_with_agents()?;
         Ok(match self.options.catalogue.as_ref() {
             // The real clock: it is compared with file times.
-            Some(catalogue) => catalogue.of_files(&files, SystemClock.now()),
-            None => self.store()?.infos_of(&files),
+            Some(catalogue) => catalogue.of_files(&store, &files, SystemClock.now()),
+            None => store.infos_of(&files),
         })
     }
 }

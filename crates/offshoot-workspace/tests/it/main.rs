@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
+mod other_agents;
+
 use std::path::Path;
 
 use offshoot_session::store::{DirStore, Flavour, Root};

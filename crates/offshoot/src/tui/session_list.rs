@@ -66,7 +66,13 @@ impl SessionListWorker {
             }
             Request::Search { search, query, files } => {
                 self.search.store(search, Ordering::Relaxed);
-                let job = search::SearchJob { search, current: self.search.clone(), query, files };
+                let job = search::SearchJob {
+                    search,
+                    current: self.search.clone(),
+                    query,
+                    files,
+                    store: app.store_with_agents().ok(),
+                };
                 // Without the thread the selector shows the results so far, and says so.
                 drop(spawn("search", move || search::run(&job, &tell)));
                 Ok(())
@@ -140,6 +146,9 @@ fn serve(app: &App, orders: &Receiver<Request>, tell: &SendAnswer) {
                 let result = rename(app, &file, &name).map_err(|error| error.on_one_line());
                 tell(Answer::Renamed(file, result));
             }
+            Request::Trash(file) if app.place().agent_of(&file).is_some() => {
+                tell(Answer::Trashed(file, Err("it is another agent's session, which is only read".to_owned())));
+            }
             Request::Trash(file) => {
                 let result = Trash::of(&app.place()).and_then(|trash| trash.put(&file, app.now()));
                 tell(Answer::Trashed(file, result.map(drop).map_err(|error| error.on_one_line())));
@@ -168,7 +177,8 @@ fn refuse(change: Request, why: &str, tell: &SendAnswer) {
 
 /// Opens a session without progress on the screen.
 fn open(app: &App, file: &Path) -> Result<Session> {
-    Ok(Session::open(file, Options { progress: None, ..app.options_for(file) })?)
+    let store = app.store_with_agents()?;
+    Ok(store.open_file(file, Options { progress: None, ..app.options_for(file) })?)
 }
 
 /// Renames a session; returns the resulting name.

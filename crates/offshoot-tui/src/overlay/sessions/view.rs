@@ -441,8 +441,7 @@ fn utterance_lines(theme: &Theme, all: &[Utterance], columns: usize, rows: usize
 fn mark(origin: SessionProgram) -> Option<&'static str> {
     match origin {
         SessionProgram::Offshoot => None,
-        SessionProgram::Pi => Some("pi"),
-        SessionProgram::Omp => Some("omp"),
+        other => Some(other.word()),
     }
 }
 

@@ -63,6 +63,7 @@ fn owner_of(flavour: Flavour) -> &'static str {
     match flavour {
         Flavour::Offshoot => "offshoot",
         Flavour::Omp => "omp",
+        Flavour::Foreign(format) => format.word,
         Flavour::Pi | Flavour::Flat => "pi",
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn list(app: &App, scope: Scope, tell: &SendAnswer) {
 
 fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
     let place = app.place();
-    let store = app.store()?;
+    let store = app.store_with_agents()?;
     let own = app.cwd();
     let cwd = match scope {
         Scope::Folder => Some(own.as_str()),

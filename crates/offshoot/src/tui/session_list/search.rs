@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use offshoot_session::list::for_each_message;
+use offshoot_session::list::{for_each_message, for_each_message_of};
 use offshoot_session::medium::FileMedium;
+use offshoot_session::session::Options;
+use offshoot_session::store::{DirStore, Root};
 use offshoot_tui::overlay::sessions::Answer;
 use offshoot_tui::overlay::sessions::search::{Query, TextHits};
 
@@ -19,6 +21,8 @@ pub(super) struct SearchJob {
     pub(super) current: Arc<AtomicU64>,
     pub(super) query: String,
     pub(super) files: Vec<PathBuf>,
+    /// Where sessions are that are not files of offshoot's kind.
+    pub(super) store: Option<DirStore>,
 }
 
 /// Files per answer at first. Later answers cover an eighth of the finished files: they stay few, because each sorts
@@ -48,7 +52,7 @@ fn work(job: &SearchJob, query: &Query, progress: &Progress, tell: &SendAnswer) 
     loop {
         let at = progress.next.fetch_add(1, Ordering::Relaxed);
         let Some(file) = job.files.get(at) else { break };
-        let hits = search(query, file, is_current);
+        let hits = search(job.store.as_ref(), query, file, is_current);
         if !is_current() {
             return;
         }
@@ -64,13 +68,21 @@ fn work(job: &SearchJob, query: &Query, progress: &Progress, tell: &SendAnswer) 
 }
 
 /// The hits in a session. An unreadable one has none; opening it reports the error.
-fn search(query: &Query, file: &Path, is_current: impl Fn() -> bool) -> TextHits {
+fn search(store: Option<&DirStore>, query: &Query, file: &Path, is_current: impl Fn() -> bool) -> TextHits {
     let mut hits = TextHits::default();
-    let Ok(medium) = FileMedium::open(file) else { return hits };
     let can_matter = |line: &[u8]| is_current() && query.can_be_in(line);
-    let read = for_each_message(&medium, can_matter, |entry, text| match query.look_in(entry, text, &mut hits) {
+    let look = |entry: Option<&str>, text: &str| match query.look_in(entry, text, &mut hits) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
-    });
+    };
+    let read = match store.and_then(|store| store.root_of(file)).and_then(Root::format) {
+        Some(format) => {
+            (format.open)(file, Options::default()).and_then(|session| for_each_message_of(&session, can_matter, look))
+        }
+        None => match FileMedium::open(file) {
+            Ok(medium) => for_each_message(&medium, can_matter, look),
+            Err(_) => return hits,
+        },
+    };
     if read.is_err() { TextHits::default() } else { hits }
 }
