@@ -12,6 +12,7 @@ mod state;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
 use offshoot_session::json::Json;
@@ -103,11 +104,39 @@ impl Mapper for ClaudeMapper {
         }
     }
 
-    fn finish(&mut self, records: u32, out: &mut Vec<Planned>) {
+    fn close_open(&mut self, out: &mut Vec<Planned>) {
         self.close(None, out);
+    }
+
+    fn leaf_marker(&mut self, records: u32) -> Option<Planned> {
         let named = self.leaf.and_then(|leaf| self.growth.find(leaf)).map(|at| self.growth.end_of(at));
-        let Some(leaf) = named.or(self.last_said) else { return };
-        out.extend(self.growth.leaf_marker(leaf, records, ClaudeForm::LeafMarker));
+        let leaf = named.or(self.last_said)?;
+        self.growth.leaf_marker(leaf, records, ClaudeForm::LeafMarker)
+    }
+
+    fn is_waiting(&self) -> bool {
+        // A title that waits for a record of its id holds nothing back.
+        self.open.is_some()
+    }
+
+    fn head(&self) -> &ForeignHead {
+        &self.head
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn record_id(record: Json<'_>) -> Option<String> {
+        ClaudeLine::read(record)?.uuid.map(Cow::into_owned)
+    }
+
+    fn record_time(record: Json<'_>) -> Option<Millis> {
+        ClaudeLine::read(record)?.time
+    }
+
+    fn loss(record: Json<'_>) -> Option<String> {
+        ClaudeLine::read(record)?.loss()
     }
 
     fn into_head(self) -> (ForeignHead, Names) {

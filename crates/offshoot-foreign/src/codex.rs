@@ -18,7 +18,7 @@ use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
 use crate::growth::{Coming, EntryAt, Growth, Parent};
-use crate::key::{Key, hex_hash};
+use crate::key::Key;
 use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
 use crate::record::RecordSpan;
@@ -174,7 +174,7 @@ impl Mapper for CodexMapper {
         }
     }
 
-    fn finish(&mut self, records: u32, out: &mut Vec<Planned>) {
+    fn close_open(&mut self, out: &mut Vec<Planned>) {
         if let Some(draft) = self.waiting.take() {
             match draft.mark.clone() {
                 Some(mark) => self.injected(&draft, &mark, out),
@@ -183,11 +183,34 @@ impl Mapper for CodexMapper {
         }
         self.close(false, out);
         self.settle_late(out);
-        if let Some(point) = self.point
-            && let Some(marker) = self.growth.leaf_marker(point, records, CodexForm::LeafMarker)
-        {
-            out.push(marker);
-        }
+    }
+
+    fn leaf_marker(&mut self, records: u32) -> Option<Planned> {
+        self.growth.leaf_marker(self.point?, records, CodexForm::LeafMarker)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.open.is_some() || self.waiting.is_some() || !self.late.is_empty()
+    }
+
+    fn head(&self) -> &ForeignHead {
+        &self.head
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn record_id(record: Json<'_>) -> Option<String> {
+        CodexItem::read(record).map(|item| item.hash())
+    }
+
+    fn record_time(record: Json<'_>) -> Option<Millis> {
+        CodexItem::read(record).and_then(|item| item.time)
+    }
+
+    fn loss(record: Json<'_>) -> Option<String> {
+        CodexItem::read(record).and_then(|item| item.loss())
     }
 
     fn into_head(self) -> (ForeignHead, Names) {
@@ -257,7 +280,7 @@ impl CodexMapper {
 
     /// A record with its id: a hash of what it says, because copies in forks have other times.
     fn draft(&mut self, span: RecordSpan, item: &CodexItem<'_>) -> CodexDraft {
-        let hash = hex_hash(&[item.kind.as_bytes(), item.payload.text().as_bytes()], 16);
+        let hash = item.hash();
         let count = self.repeated.entry(Key::of(&hash)).and_modify(|count| *count += 1).or_insert(0);
         let id = if *count == 0 { hash } else { format!("{hash}-{count}") };
         let call = item.call().map(|call| Key::of(&call));

@@ -49,7 +49,8 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     .map_err(failed)?;
     let length = medium.len().map_err(failed)?;
     let Reading { mut mapper, mut gathered, mut planned } = reading;
-    mapper.finish(gathered.records, &mut planned);
+    mapper.close_open(&mut planned);
+    planned.extend(mapper.leaf_marker(gathered.records));
     planned.drain(..).for_each(|entry| gathered.add(entry));
     let (head, names) = mapper.into_head();
     let header = Header::new(&NewHeader {

@@ -60,3 +60,9 @@ pub(crate) fn print_of(text: &str) -> u32 {
     let start = 0x811c_9dc5 ^ bytes.len() as u32;
     front.iter().chain(back).fold(start, |print, byte| (print ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
+
+/// Foreign words as a name: what is no plain character is left out.
+pub(crate) fn clean(words: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    words.chars().filter(is_plain).take(80).collect()
+}

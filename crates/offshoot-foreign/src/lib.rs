@@ -20,6 +20,9 @@ mod foreign_session;
 mod claude;
 mod codex;
 mod opening;
+mod source_record;
+mod import;
+mod importing;
 mod formats;
 
 pub use agent::Agent;
@@ -27,5 +30,7 @@ pub use foreign_medium::ForeignMedium;
 pub use foreign_session::ForeignSession;
 pub use foreign_store::{ForeignStore, ForeignStoreError};
 pub use omp_keys::{OmpKey, OmpKeys, omp_keys};
+pub use import::{ImportReport, ImportedLine, OpenEnd, imported_id};
+pub use importing::{ImportWish, RebuiltSource, SourceBytes, import_foreign, rebuilt};
 pub use opening::{foreign_agent, open_foreign};
 pub use planned::ForeignHead;

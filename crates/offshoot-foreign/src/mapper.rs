@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
 use offshoot_session::json::Json;
@@ -18,11 +19,32 @@ pub(crate) trait Mapper: Sized {
     /// Takes the next record. An entry that may still grow is held back.
     fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<PlannedEntry<Self::Form>>);
 
-    /// There are no more records, of which there were so many: what was held back comes out, and where the session is open.
-    fn finish(&mut self, records: u32, out: &mut Vec<PlannedEntry<Self::Form>>);
+    /// There are no more records: what was held back comes out.
+    fn close_open(&mut self, out: &mut Vec<PlannedEntry<Self::Form>>);
 
-    /// What the records say of the session, and the names that shapes mean.
+    /// The marker of where the session is open, unless that is at its last entry. `records` is how many there are.
+    fn leaf_marker(&mut self, records: u32) -> Option<PlannedEntry<Self::Form>>;
+
+    /// Whether an entry is held back.
+    fn is_waiting(&self) -> bool;
+
+    /// What the records say of the session so far.
+    fn head(&self) -> &ForeignHead;
+
+    /// The names that shapes mean.
+    fn names(&self) -> &Names;
+
+    /// The same when all is read.
     fn into_head(self) -> (ForeignHead, Names);
+
+    /// The id that a record has; `None` if it is to be made of its bytes.
+    fn record_id(record: Json<'_>) -> Option<String>;
+
+    /// The time of a record.
+    fn record_time(record: Json<'_>) -> Option<Millis>;
+
+    /// What of a record has no place in the tree, for a report.
+    fn loss(record: Json<'_>) -> Option<String>;
 
     /// Spells an entry: a pure function of its records.
     ///

@@ -50,12 +50,12 @@ pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
     agent_of(&medium).map_err(Error::io("read", path))
 }
 
-fn claude_id(path: &Path) -> String {
+pub(crate) fn claude_id(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Transcripts of subagents lie in a folder below their session's.
-fn is_subagent(path: &Path) -> bool {
+pub(crate) fn is_subagent(path: &Path) -> bool {
     let is_named = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("agent-"));
     is_named && path.ancestors().any(|folder| folder.file_name().is_some_and(|name| name == "subagents"))
 }

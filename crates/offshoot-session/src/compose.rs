@@ -8,7 +8,7 @@ use crate::error::{Invalid, Result};
 use crate::header::Dialect;
 use crate::id::EntryId;
 use crate::json::{Json, JsonKind, Object, quote};
-use crate::kind::{Kind, LEAF_MARKER, OPERATION_MARKER, Operation, Role};
+use crate::kind::{HIDDEN, Kind, LEAF_MARKER, OPERATION_MARKER, Operation, Role};
 
 /// An entry that is not appended yet.
 #[derive(Debug, Clone)]
@@ -300,7 +300,7 @@ impl NewEntry {
     }
 
     pub fn is_leaf_marker(&self) -> bool {
-        let is_marker = |value: &str| value == quote(LEAF_MARKER) || value == quote(OPERATION_MARKER);
+        let is_marker = |value: &str| HIDDEN.iter().any(|hidden| value == quote(hidden));
         self.kind == Kind::Custom && self.member("customType").is_some_and(is_marker)
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::clock::{Millis, parse_iso};
 use crate::json::{Json, is_space, skip_space, skip_string, skip_value, validate, validate_members};
-use crate::kind::{Kind, LEAF_MARKER, OPERATION_MARKER, Role};
+use crate::kind::{HIDDEN, Kind, Role};
 
 /// The envelope of a usual line and its role fit into this many bytes.
 const USUAL_START: usize = 192;
@@ -328,7 +328,7 @@ impl<'a> EnvelopeMembers<'a> {
             parent: id(self.parent.or(self.parent_uuid)),
             time: self.timestamp.and_then(string).and_then(|text| parse_iso(&text)),
             is_leaf_marker: kind == Kind::Custom
-                && matches!(self.custom_type.and_then(string).as_deref(), Some(LEAF_MARKER | OPERATION_MARKER)),
+                && self.custom_type.and_then(string).is_some_and(|custom| HIDDEN.contains(&custom.as_ref())),
             is_copy: self.is_copy,
         })
     }

@@ -269,6 +269,15 @@ pub const LEAF_MARKER: &str = "offshoot.leaf";
 /// The `customType` of the entry that begins an operation of several entries. Hidden as [`LEAF_MARKER`] is.
 pub const OPERATION_MARKER: &str = "offshoot.op";
 
+/// The `customType` of the entry that keeps the bytes of another program's record. Hidden as [`LEAF_MARKER`] is.
+pub const SOURCE_RECORD: &str = "offshoot.source";
+
+/// The `customType` of the entry that says where an imported session comes from. Hidden as [`LEAF_MARKER`] is.
+pub const IMPORT_MARKER: &str = "offshoot.import";
+
+/// The custom types of entries that say nothing to people and are hidden in trees and transcripts.
+pub const HIDDEN: [&str; 4] = [LEAF_MARKER, OPERATION_MARKER, SOURCE_RECORD, IMPORT_MARKER];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use crate::entry::{Entry, Source};
 use crate::error::{Code, Diagnostic, Result};
 use crate::id::EntryId;
 use crate::json::Json;
-use crate::kind::{Kind, OPERATION_MARKER, Operation};
+use crate::kind::{IMPORT_MARKER, Kind, OPERATION_MARKER, Operation, SOURCE_RECORD};
 use crate::text::counted;
 use crate::tree::{NodeIx, Tree};
 
@@ -81,7 +81,11 @@ pub fn last(source: &dyn Source, leaf: NodeIx) -> Result<Option<LastOperation>> 
     for (passed, ix) in tree.ancestors(leaf).enumerate() {
         let node = tree.node(ix);
         let (operation, before, lines) = if node.is_leaf_marker() {
-            let Some(marker) = Marker::read(&source.entry(ix)?) else { return Ok(None) };
+            let entry = source.entry(ix)?;
+            if entry.str("customType").is_some_and(|custom| [SOURCE_RECORD, IMPORT_MARKER].contains(&custom.as_ref())) {
+                continue;
+            }
+            let Some(marker) = Marker::read(&entry) else { return Ok(None) };
             let Some(before) = marker.before(tree) else { return Ok(None) };
             (marker.operation, before, marker.lines.unwrap_or(0))
         } else if is_operation_of_one(source, ix)? {

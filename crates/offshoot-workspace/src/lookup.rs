@@ -134,7 +134,7 @@ impl Place {
 
     /// The session of another agent with this id, or an id that begins so. The names of files say the ids, so no session is
     /// read; names of sessions are not looked at.
-    fn named_of_agents(&self, given: &str, access: Access) -> Result<Option<PathBuf>> {
+    pub(crate) fn named_of_agents(&self, given: &str, access: Access) -> Result<Option<PathBuf>> {
         let (agent, rest) = match given.split_once(':') {
             Some((word, rest)) if Agent::from_word(word).is_some() => (Agent::from_word(word), rest),
             _ => (None, given),

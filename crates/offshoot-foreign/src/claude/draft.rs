@@ -6,7 +6,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::json::Json;
 
 use super::line::{ClaudeLine, ClaudeRecord, first_text, mark_of};
-use crate::key::Key;
+use crate::key::{Key, clean};
 use crate::record::RecordSpan;
 
 /// A record that may have to wait.
@@ -127,8 +127,3 @@ fn other_name(line: &ClaudeLine<'_>) -> String {
     }
 }
 
-/// A foreign word as a part of a name.
-fn clean(word: &str) -> String {
-    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    word.chars().filter(is_plain).take(60).collect()
-}

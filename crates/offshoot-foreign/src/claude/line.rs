@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::json::{Json, JsonKind};
 
+use crate::key::clean;
+
 /// The members of a line that decide where it belongs.
 #[derive(Debug, Clone)]
 pub(super) struct ClaudeLine<'a> {
@@ -106,6 +108,32 @@ impl<'a> ClaudeLine<'a> {
         }
     }
 
+    /// What of it has no place in the tree.
+    pub(super) fn loss(&self) -> Option<String> {
+        let sort = self.json.str("subtype").or_else(|| self.json.get("attachment")?.str("type"));
+        let sort = sort.map(|sort| format!(".{sort}")).unwrap_or_default();
+        match self.record() {
+            ClaudeRecord::Other => Some(clean(&format!("no-place:{}{sort}", self.kind))),
+            ClaudeRecord::State if SHOWN_STATE.contains(&self.kind.as_ref()) => None,
+            ClaudeRecord::State if KNOWN_STATE.contains(&self.kind.as_ref()) => {
+                Some(clean(&format!("no-place:{}", self.kind)))
+            }
+            ClaudeRecord::State => Some(clean(&format!("unknown-record:{}", self.kind))),
+            ClaudeRecord::Answer => self.answer_loss(),
+            _ => None,
+        }
+    }
+
+    fn answer_loss(&self) -> Option<String> {
+        let is_empty = |block: &Json<'_>, name: &str| block.str(name).is_none_or(|text| text.is_empty());
+        self.content()?.items().find_map(|block| match block.str("type")?.as_ref() {
+            "text" | "tool_use" | "redacted_thinking" => None,
+            "thinking" if is_empty(&block, "thinking") => Some("hollow-thinking".to_owned()),
+            "thinking" => None,
+            other => Some(clean(&format!("unknown-block:{other}"))),
+        })
+    }
+
     pub(super) fn content(&self) -> Option<Json<'a>> {
         self.message?.get("content")
     }
@@ -140,6 +168,50 @@ impl<'a> ClaudeLine<'a> {
         }
     }
 }
+
+/// State records that names, labels and the leaf come from.
+const SHOWN_STATE: &[&str] = &["custom-title", "ai-title", "summary", "last-prompt", "tag", "pr-link"];
+
+/// State records that only their bytes keep.
+const KNOWN_STATE: &[&str] = &[
+    "mode",
+    "permission-mode",
+    "file-history-snapshot",
+    "file-history-delta",
+    "queue-operation",
+    "content-replacement",
+    "marble-origami-commit",
+    "marble-origami-snapshot",
+    "marble-origami-reset",
+    "agent-name",
+    "agent-color",
+    "agent-setting",
+    "worktree-state",
+    "cost-state",
+    "attribution-snapshot",
+    "bridge-session",
+    "atis-latch",
+    "relocated",
+    "continued-in",
+    "fork-context-ref",
+    "session-owner",
+    "isolation-latch",
+    "dev-mods",
+    "memory-mode",
+    "tools-used",
+    "observer-ref",
+    "ended-by-model",
+    "history-suppression",
+    "derived-from",
+    "data-flow-records",
+    "data-flow-incomplete",
+    "artifact-comment-monitor",
+    "artifact-autoreact-ledger",
+    "repl-mode",
+    "hybrid-organization",
+    "host-row",
+    "frame-link",
+];
 
 /// How texts begin that nobody typed.
 const MARKS: &[(&str, ClaudeRecord)] = &[

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use offshoot_session::clock::{Millis, parse_iso};
 use offshoot_session::json::{Json, JsonKind};
 
+use crate::key::{clean, hex_hash};
+
 /// A record without its envelope.
 #[derive(Debug, Clone)]
 pub(super) struct CodexItem<'a> {
@@ -136,6 +138,22 @@ impl<'a> CodexItem<'a> {
     /// The call that it makes or answers.
     pub(super) fn call(&self) -> Option<Cow<'a, str>> {
         self.payload.str("call_id").filter(|_| !self.is("message"))
+    }
+
+    /// What names the record: what it says without its time, which copies in forks do not have.
+    pub(super) fn hash(&self) -> String {
+        hex_hash(&[self.kind.as_bytes(), self.payload.text().as_bytes()], 16)
+    }
+
+    /// What of it has no place in the tree.
+    pub(super) fn loss(&self) -> Option<String> {
+        if self.record() != CodexRecord::Other {
+            return None;
+        }
+        let sort = self.payload.str("type").map(|sort| format!(".{sort}")).unwrap_or_default();
+        let is_known = matches!(self.kind.as_ref(), "event_msg" | "response_item" | "world_state");
+        let code = if is_known { "no-place" } else { "unknown-record" };
+        Some(clean(&format!("{code}:{}{sort}", self.kind)))
     }
 
     /// The tool of a call.

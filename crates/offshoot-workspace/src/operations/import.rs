@@ -1,29 +1,37 @@
-//! Copies a session file into the store.
+//! Copies a session file into the store. One of another agent becomes a session of offshoot's.
 
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use offshoot_foreign::ImportReport;
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::json::Object;
 use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
 use offshoot_session::pieces::Pieces;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::DirStore;
+use offshoot_session::text::counted;
 
 use crate::failure::{Failure, Result};
+use crate::foreign_import::{ForeignImport, report_json};
 use crate::given::{FileName, SessionName};
 use crate::input;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::operations::fork::nothing_to_copy;
+use crate::lookup::Access;
 use crate::place::Place;
 use crate::words::{Note, Words};
 
 input! {
     /// What `import` gets.
     pub struct ImportInput {
-        /// The session file
+        /// The session file; of another agent also its id or a unique start of it
         file: FileName = arg,
+        /// Of another agent: take an entry that may still grow as it is
+        now: bool = flag,
+        /// Of another agent: rebuild the source from the import, and compare
+        verify: bool = flag,
     }
 }
 
@@ -34,6 +42,7 @@ pub struct Import;
 /// What is copied, and where to.
 #[derive(Debug)]
 pub struct ImportPlan {
+    is_verified: bool,
     file: PathBuf,
     to: ImportPlace,
     /// Another file of the store with the same id.
@@ -46,6 +55,8 @@ enum ImportPlace {
     Inside(PathBuf),
     /// Under this name, or the first free one after it.
     Beside(PathBuf),
+    /// Another agent's.
+    Foreign(Box<ForeignImport>),
 }
 
 /// A file of the store.
@@ -55,10 +66,26 @@ pub struct ImportOutput {
     pub path: PathBuf,
     /// Says that it or its id was there already.
     pub note: Option<String>,
+    /// Of another agent's session: what was imported.
+    pub report: Option<ImportReport>,
+    /// The sha256 of the source, if it was rebuilt.
+    pub sha256: Option<String>,
 }
 
-/// A path in the store, and whether the same file is there already.
-type Placed = (PathBuf, Option<&'static str>);
+/// A path in the store.
+#[derive(Debug)]
+pub struct Placed {
+    path: PathBuf,
+    /// Whether the same is there already.
+    note: Option<String>,
+    sha256: Option<String>,
+}
+
+impl Placed {
+    fn new(path: PathBuf, note: Option<&str>) -> Self {
+        Self { path, note: note.map(str::to_owned), sha256: None }
+    }
+}
 
 impl Operation for Import {
     type Input = ImportInput;
@@ -76,9 +103,17 @@ impl Operation for Import {
                the store already stays where it is.\n\n\
                The copy comes from elsewhere: `-c` and `latest` pass over it until it was\n\
                opened by its id, name or path.\n\n\
+               A session of Claude Code or Codex becomes a session of offshoot's, with the\n\
+               agent's ids, all branches and every byte of its records. Importing it again\n\
+               appends what the agent has added; if you have continued the session here,\n\
+               that goes to a session beside it. What may still grow waits until the file\n\
+               was still for ten minutes, unless --now takes it. --verify rebuilds the\n\
+               agent's file from the import and compares it byte for byte.\n\n\
                Prints the path of the file in the store; with --json {\"path\", \"note\"}, where\n\
-               the note says that the file or its id is there already, or is null.",
-        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl",
+               the note says that the file or its id is there already, or is null. Of\n\
+               another agent's session it also has \"report\": {\"records\", \"entries\", \"kept\",\n\
+               \"held\", \"losses\": [{\"code\", \"count\", \"first\"}]}, and with --verify \"sha256\".",
+        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl\n  offshoot import claude:0b5c --verify",
         past: "imported",
         effect: OperationEffect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
     };
@@ -91,6 +126,16 @@ impl Operation for Import {
 
     fn plan(place: &Place, _: Option<&Session>, input: &ImportInput) -> Result<ImportPlan> {
         let file = place.path(&input.file.0);
+        let words = input.file.0.to_string_lossy();
+        let file = match (file.try_exists(), place.store()) {
+            (Ok(false), Ok(_)) => place.named_of_agents(&words, Access::Read)?.unwrap_or(file),
+            _ => file,
+        };
+        if let Some(agent) = place.agent_of_session(&file) {
+            let foreign = ForeignImport::plan(place, agent, &file, input.now)?;
+            let to = ImportPlace::Foreign(Box::new(foreign));
+            return Ok(ImportPlan { is_verified: input.verify, file, to, known: None });
+        }
         let session = place.open_file(&file, SpillPolicy::Temporary)?;
         if std::fs::metadata(&file).is_ok_and(|meta| meta.len() == 0) {
             return Err(nothing_to_copy());
@@ -106,25 +151,35 @@ impl Operation for Import {
                 ImportPlace::Beside(target.with_file_name(file_name(&file, &target)))
             }
         };
-        Ok(ImportPlan { file, to, known })
+        Ok(ImportPlan { is_verified: false, file, to, known })
     }
 
     fn make(place: &Place, _: Option<&mut Session>, plan: &ImportPlan) -> Result<Option<Placed>> {
         match &plan.to {
             ImportPlace::Inside(_) => Ok(None),
             ImportPlace::Beside(target) => copy(place.store()?, &plan.file, target).map(Some),
+            ImportPlace::Foreign(foreign) => {
+                let done = foreign.make(place)?;
+                let verified = if plan.is_verified { Some(foreign.verify(place)?.sha256) } else { None };
+                Ok(Some(Placed { path: done.target, note: done.note, sha256: verified }))
+            }
         }
     }
 
     fn output(plan: ImportPlan, finished: Finished<'_, Placed>) -> Result<ImportOutput> {
-        let (path, note) = match (plan.to, finished.written) {
-            (ImportPlace::Inside(path), _) => (path, Some("the file is in the store already")),
+        let mut report = None;
+        let placed = match (plan.to, finished.written) {
+            (ImportPlace::Inside(path), _) => Placed::new(path, Some("the file is in the store already")),
+            (ImportPlace::Foreign(foreign), placed) => {
+                report = Some(foreign.report.clone());
+                placed.unwrap_or_else(|| Placed::new(foreign.target().to_path_buf(), foreign.note().as_deref()))
+            }
             (ImportPlace::Beside(_), Some(placed)) => placed,
             (ImportPlace::Beside(target), None) => free_place(&plan.file, &target)?,
         };
         let has_id = |other: PathBuf| format!("{} has the same id; name a session by its path", other.display());
-        let note = note.map(str::to_owned).or_else(|| plan.known.map(has_id));
-        Ok(ImportOutput { path, note })
+        let note = placed.note.or_else(|| plan.known.map(has_id));
+        Ok(ImportOutput { path: placed.path, note, report, sha256: placed.sha256 })
     }
 }
 
@@ -161,10 +216,10 @@ fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
         match pieces.create(&medium, &path) {
             Ok(()) => {
                 store.note_import(&path)?;
-                return Ok((path, None));
+                return Ok(Placed::new(path, None));
             }
             Err(Error::Conflict { why: Conflict::Exists, .. }) if is_same(&medium, &path) => {
-                return Ok((path, Some(IS_THERE)));
+                return Ok(Placed::new(path, Some(IS_THERE)));
             }
             Err(Error::Conflict { why: Conflict::Exists, .. }) => number += 1,
             Err(error) => return Err(error.into()),
@@ -179,10 +234,10 @@ fn free_place(file: &Path, target: &Path) -> Result<Placed> {
     loop {
         let path = numbered(target, number);
         if std::fs::symlink_metadata(&path).is_err() {
-            return Ok((path, None));
+            return Ok(Placed::new(path, None));
         }
         if is_same(&medium, &path) {
-            return Ok((path, Some(IS_THERE)));
+            return Ok(Placed::new(path, Some(IS_THERE)));
         }
         number += 1;
     }
@@ -214,12 +269,26 @@ fn is_same(medium: &FileMedium, path: &Path) -> bool {
 impl Output for ImportOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let object = Object::new().str("path", &self.path.to_string_lossy());
-        out.write_all(object.str_or_null("note", self.note.as_deref()).finish().as_bytes())
+        let object = object.str_or_null("note", self.note.as_deref());
+        let object = match &self.report {
+            Some(report) => object.raw("report", report_json(report)),
+            None => object,
+        };
+        out.write_all(object.opt_str("sha256", self.sha256.as_deref()).finish().as_bytes())
     }
 
     fn words(&self, words: &mut Words) {
         words.is_exact = true;
         words.line(self.path.display().to_string());
         words.notes.extend(self.note.clone().map(Note::Told));
+        if let Some(report) = &self.report {
+            let held = if report.held > 0 { format!(", {} held back", report.held) } else { String::new() };
+            let kept = counted(usize::try_from(report.kept).unwrap_or(usize::MAX), "record", "records");
+            let told = format!("{} entries; {kept} kept as bytes only{held}", report.entries);
+            words.notes.push(Note::Told(told));
+        }
+        if self.sha256.is_some() {
+            words.notes.push(Note::Told("the import gives back the source byte for byte".to_owned()));
+        }
     }
 }

@@ -8,9 +8,10 @@ use offshoot_session::error::Error;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::DirStore;
+use offshoot_session::text::shell_word;
 
 use super::Place;
-use crate::failure::{Failure, FailureKind, Result};
+use crate::failure::{Failure, FailureKind, Hint, Result};
 
 impl Place {
     /// The store together with the folders of other agents: to list, to search and to read.
@@ -39,6 +40,11 @@ impl Place {
         }
         found.sort_by_key(|(.., modified)| Reverse(*modified));
         found.into_iter().map(|(id, path, _)| (id, path)).collect()
+    }
+
+    /// The agent whose session a file is, by its folder or by its records.
+    pub(crate) fn agent_of_session(&self, file: &Path) -> Option<Agent> {
+        self.agent_of(file).or_else(|| foreign_agent(file).ok().flatten())
     }
 
     /// The agent in whose folder a file is.
@@ -84,7 +90,8 @@ impl Place {
 /// Why nothing is written to a session of another agent.
 fn only_read(file: &Path, agent: Agent) -> Failure {
     let why = format!("{} is a session of {}, which is only read", file.display(), agent.title());
-    Failure::refused(FailureKind::Conflict, why)
+    let import = format!("`offshoot import {}` makes it yours", shell_word(&file.to_string_lossy()));
+    Failure::refused(FailureKind::Conflict, why).hint(Hint::Text(import))
 }
 
 #[cfg(test)]

@@ -89,3 +89,61 @@ fn searches_find_what_they_say() {
     }
     assert_eq!((hits("zanzibar", false).len(), hits("xylophone role:user", false).len()), (1, 1));
 }
+
+/// A copy of a transcript in a folder of its own.
+fn transcript(folder: &Path, digit: &str) -> PathBuf {
+    let name = format!("{}-2222-4222-8222-222222222222.jsonl", digit.repeat(8));
+    let file = folder.join(&name);
+    std::fs::copy(fixtures("claude-code").join("projects/-home-u-work-demo").join(name), &file).unwrap();
+    file
+}
+
+fn import(place: &Place, file: &Path) -> String {
+    let mut given = Given::default();
+    given.put_text("file", file.to_string_lossy());
+    given.put("verify", ArgValue::Flag);
+    given.put("now", ArgValue::Flag);
+    json(done(run(place, "import", given).unwrap()).as_ref())
+}
+
+#[test]
+fn an_import_is_followed_until_somebody_continues_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, file) = (place(folder.path()), transcript(folder.path(), "1"));
+    let all = std::fs::read(&file).unwrap();
+    let half = all.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(15).unwrap().0 + 1;
+    std::fs::write(&file, &all[..half]).unwrap();
+    let first = import(&place, &file);
+    assert!(first.contains("\"note\":null") && first.contains("\"sha256\":\""), "{first}");
+    let id = "11111111-2222-4222-8222-222222222222";
+    let own = place.store().unwrap().path_of(id).unwrap();
+    let before = std::fs::read(&own).unwrap();
+    assert!(import(&place, &file).contains("everything is there already"));
+    assert_eq!(std::fs::read(&own).unwrap(), before, "twice is nothing more");
+
+    std::fs::write(&file, &all).unwrap();
+    let grown = import(&place, &file);
+    assert!(grown.contains("\"note\":null") && grown.contains("\"held\":0"), "{grown}");
+    assert!(std::fs::read(&own).unwrap().starts_with(&before), "what was there stays");
+    let leaf = |session: &offshoot_session::session::Session| {
+        let context = session.context().unwrap();
+        context.messages(session).map(|message| format!("{:?}", message.unwrap())).collect::<Vec<_>>()
+    };
+    let foreign = place.open_to_read(&file).unwrap();
+    let mut imported = place.open_file(&own, SpillPolicy::default()).unwrap();
+    assert_eq!(leaf(&imported), leaf(&foreign), "the model gets what the agent would have sent");
+    assert_eq!(place.file("1111", Access::Read).unwrap(), own, "one's own counts before the agent's");
+
+    let said = r#"{"role":"user","content":"and now here"}"#;
+    let said = offshoot_session::json::Json::parse(said).unwrap();
+    imported.append(&offshoot_session::compose::NewEntry::message(said).unwrap()).unwrap();
+    let mut longer = all.clone();
+    let prompt = r#"{"type":"user","sessionId":"s","uuid":"b1","parentUuid":"a0000020-1111-4111-8111-000000000020","message":{"role":"user","content":"more there"}}"#;
+    longer.extend_from_slice(format!("{prompt}\n").as_bytes());
+    std::fs::write(&file, &longer).unwrap();
+    let continued = std::fs::read(&own).unwrap();
+    let beside = import(&place, &file);
+    assert!(beside.contains("was continued here") && beside.contains(&format!("{id}.2")), "{beside}");
+    assert_eq!(std::fs::read(&own).unwrap(), continued, "never appended to");
+    assert!(import(&place, &file).contains(&format!("{id}.2")), "the second one is followed");
+}

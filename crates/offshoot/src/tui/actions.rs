@@ -22,7 +22,7 @@ use offshoot_tui::app::msg::Msg;
 use super::job_context::{JobContext, ask, blocking};
 use offshoot_app::export::export;
 use offshoot_workspace::import::{Import, ImportOutput};
-use offshoot_workspace::{Given, run_as};
+use offshoot_workspace::{Given, own_session_of, run_as};
 
 pub(super) async fn use_model(context: &JobContext, agent: &AgentSession, name: &str) -> Result<()> {
     let found = context.model_table().await?.find(None, name);
@@ -93,6 +93,14 @@ pub(super) async fn resume(context: &JobContext, agent: &AgentSession, given: St
 /// Opens a session file. If its folder does not exist here, a copy in this folder is opened.
 pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathBuf) -> Result<()> {
     let app = context.app.clone();
+    let file = match blocking(move || own_session(&app, &file)).await? {
+        (file, Some(imported)) => {
+            context.notice(Level::Info, imported);
+            file
+        }
+        (file, None) => file,
+    };
+    let app = context.app.clone();
     let (file, note) = match blocking(move || openable(&app, file)).await? {
         Openable::Now(file) => (file, None),
         Openable::Copy(file, note) => (file, Some(note)),
@@ -104,6 +112,11 @@ pub(super) async fn open(context: &JobContext, agent: &AgentSession, file: PathB
     note.into_iter().for_each(|note| context.notice(Level::Warning, note));
     ask(context, agent, SwitchSession { file, folder: None }).await;
     Ok(())
+}
+
+/// The session, or that of offshoot's own which another agent's becomes.
+fn own_session(app: &App, file: &std::path::Path) -> Result<(PathBuf, Option<String>)> {
+    own_session_of(&app.place(), file).map_err(|failure| CommandError::of_operation(failure, None))
 }
 
 enum Openable {

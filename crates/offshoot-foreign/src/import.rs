@@ -1,0 +1,381 @@
+//! A foreign session as lines of offshoot's own format: its entries, and before them the bytes of each record. The same records
+//! give the same lines, however many are known; no clock and no path of this machine is in them but the source's.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use offshoot_session::clock::Millis;
+use offshoot_session::compose::NewEntry;
+use offshoot_session::error::{Error, Result};
+use offshoot_session::header::{Header, NewHeader};
+use offshoot_session::id::{EntryId, is_valid_session_id};
+use offshoot_session::json::{Json, Object, quote};
+use offshoot_session::kind::{IMPORT_MARKER, Kind, SOURCE_RECORD};
+use offshoot_session::medium::{Medium as _, read_exact_at};
+
+use crate::agent::Agent;
+use crate::composing::{Composing, SideFiles};
+use crate::foreign_medium::ForeignMedium;
+use crate::key::{Key, hex_hash};
+use crate::mapper::Mapper;
+use crate::planned::PlannedEntry;
+use crate::record::{LONGEST_RECORD, RawRecord, RecordSpan, for_each_record, read_record};
+use crate::source_record::{Payload, data_of};
+
+/// Whether an entry that may still grow is imported as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenEnd {
+    /// It is held back until a later record closes it.
+    Held,
+    /// It is taken as it is, and so is the place where the session is open.
+    Taken,
+}
+
+/// What an import says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Records that were read.
+    pub records: u64,
+    /// Entries that were made of them.
+    pub entries: u64,
+    /// Records of which no entry was made: only their bytes are there.
+    pub kept: u64,
+    /// Records at the end that are not imported yet.
+    pub held: u64,
+    /// What has no place in the tree, or is odd: how often, and the number of the first record.
+    pub losses: BTreeMap<String, (u64, u64)>,
+}
+
+/// A line of the imported session.
+#[derive(Debug)]
+pub struct ImportedLine<'a> {
+    /// `None` of the header.
+    pub id: Option<&'a str>,
+    /// Whether it is the marker of where the session is open.
+    pub is_leaf: bool,
+    /// Without line feed.
+    pub text: &'a str,
+}
+
+/// Where lines go.
+type Take<'t> = &'t mut dyn FnMut(ImportedLine<'_>) -> Result<()>;
+
+/// How the import is named.
+pub(crate) struct ImportAs<'a> {
+    pub(crate) agent: Agent,
+    /// The source, as it is written.
+    pub(crate) path: &'a Path,
+    /// The id; the agent's own if it is `None` and fits.
+    pub(crate) id: Option<&'a str>,
+    pub(crate) end: OpenEnd,
+    /// Ids of lines that are there already: they are passed over.
+    pub(crate) known: &'a HashSet<String>,
+}
+
+/// Passes the lines of a session on.
+pub(crate) fn import<M: Mapper>(
+    medium: &ForeignMedium,
+    mapper: M,
+    side: &dyn SideFiles,
+    how: &ImportAs<'_>,
+    take: Take<'_>,
+) -> Result<ImportReport> {
+    let failed = |error| Error::io("read", medium.path())(error);
+    let marker = EntryId::new(import_id(how.agent));
+    let mut importing = Importing {
+        medium,
+        mapper,
+        side,
+        how,
+        take,
+        waiting: BTreeMap::new(),
+        ids: HashMap::new(),
+        tails: HashMap::new(),
+        last: (marker.clone(), marker),
+        before: Vec::new(),
+        has_begun: false,
+        time: 0,
+        report: ImportReport::default(),
+        trouble: None,
+    };
+    let read = for_each_record(medium, |raw| {
+        importing.record(raw).map_err(|error| {
+            importing.trouble = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    });
+    if let Some(error) = importing.trouble.take() {
+        return Err(error);
+    }
+    read.map_err(failed)?;
+    importing.finish()
+}
+
+/// A record that has no line yet.
+struct Waiting {
+    span: RecordSpan,
+    /// The id of the entry that keeps it.
+    id: String,
+    time: Option<Millis>,
+}
+
+struct LineToBe {
+    id: EntryId,
+    parent: Option<EntryId>,
+    entry: NewEntry,
+    time: Millis,
+    is_leaf: bool,
+}
+
+impl LineToBe {
+    fn text(&self, first: Millis) -> String {
+        // A record before the first time has that.
+        let time = if self.time == 0 { first } else { self.time };
+        self.entry.line(&self.id, self.parent.as_ref(), time)
+    }
+}
+
+struct Importing<'a, 't, M: Mapper> {
+    medium: &'a ForeignMedium,
+    mapper: M,
+    side: &'a dyn SideFiles,
+    how: &'a ImportAs<'a>,
+    take: Take<'t>,
+    /// By number.
+    waiting: BTreeMap<u32, Waiting>,
+    /// How often an id of a record was wanted.
+    ids: HashMap<Key, u32>,
+    /// The kept records that follow an entry: what hangs on the entry hangs on them.
+    tails: HashMap<EntryId, EntryId>,
+    /// The last line, and the entry that it is or follows.
+    last: (EntryId, EntryId),
+    /// Lines before the header can be written.
+    before: Vec<LineToBe>,
+    has_begun: bool,
+    time: Millis,
+    report: ImportReport,
+    trouble: Option<Error>,
+}
+
+impl<M: Mapper> Importing<'_, '_, M> {
+    fn record(&mut self, raw: RawRecord<'_>) -> Result<()> {
+        if !raw.is_terminated {
+            self.report.held += 1;
+            return Ok(());
+        }
+        self.report.records += 1;
+        let text = raw.text();
+        let json = Json::parse(&text).ok().filter(|_| u64::from(raw.span.length) <= LONGEST_RECORD);
+        if json.is_none() && !text.trim().is_empty() || raw.has_nuls() {
+            self.lose("damaged", raw.span);
+        }
+        let own = json.and_then(|json| M::record_id(json));
+        let id = own.unwrap_or_else(|| hex_hash(&[self.how.agent.word().as_bytes(), raw.bytes], 16));
+        let count = self.ids.entry(Key::of(&id)).and_modify(|count| *count += 1).or_insert(0);
+        let id = if *count == 0 { format!("{id}.s") } else { format!("{id}-{count}.s") };
+        let time = json.and_then(M::record_time);
+        self.waiting.insert(raw.span.number, Waiting { span: raw.span, id, time });
+        let mut planned = Vec::new();
+        if let Some(json) = json {
+            if let Some(code) = M::loss(json) {
+                self.lose(&code, raw.span);
+            }
+            self.mapper.take(raw.span, json, &mut planned);
+        }
+        self.place(planned)?;
+        if !self.mapper.is_waiting() {
+            self.keep_all()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<ImportReport> {
+        let mut planned = Vec::new();
+        if self.how.end == OpenEnd::Taken {
+            self.mapper.close_open(&mut planned);
+            self.place(std::mem::take(&mut planned))?;
+            self.keep_all()?;
+        }
+        let records = u32::try_from(self.report.records).unwrap_or(u32::MAX);
+        planned.extend(self.mapper.leaf_marker(records));
+        self.place(planned)?;
+        self.report.held += self.waiting.len() as u64;
+        Ok(self.report)
+    }
+
+    fn lose(&mut self, code: &str, span: RecordSpan) {
+        let row = self.report.losses.entry(code.to_owned()).or_insert((0, u64::from(span.number)));
+        row.0 += 1;
+    }
+
+    /// Entries with the records of which they are made before them.
+    fn place(&mut self, planned: Vec<PlannedEntry<M::Form>>) -> Result<()> {
+        if planned.is_empty() {
+            return Ok(());
+        }
+        let mut made = Vec::with_capacity(planned.len());
+        for entry in &planned {
+            made.push(self.compose(entry)?);
+        }
+        let mut users: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, entry) in planned.iter().enumerate() {
+            entry.spans.as_slice().iter().for_each(|span| users.entry(span.number).or_default().push(at));
+        }
+        for (entry, new) in planned.iter().zip(&made) {
+            let mut parent = self.parent_of(entry);
+            for span in entry.spans.as_slice() {
+                let Some(record) = self.waiting.remove(&span.number) else { continue };
+                let made_of_it = users.get(&span.number).map(Vec::as_slice).unwrap_or_default();
+                let payload = |at: &usize| {
+                    let (entry, new) = (planned.get(*at)?, made.get(*at)?);
+                    // What is there already may have been made of fewer records.
+                    let is_new = !self.how.known.contains(entry.id.as_str());
+                    is_new.then_some(Payload { id: entry.id.as_str(), text: payload_of(new)? })
+                };
+                let payloads: Vec<Payload<'_>> = made_of_it.iter().filter_map(payload).collect();
+                parent = Some(self.keep(&record, parent, &payloads)?);
+            }
+            self.time = entry.time.unwrap_or(self.time);
+            let is_leaf = entry.kind == Kind::Custom && entry.spans.as_slice().is_empty();
+            self.report.entries += u64::from(!is_leaf);
+            if entry.kind == Kind::Message {
+                self.begin()?;
+            }
+            let line = LineToBe { id: entry.id.clone(), parent, entry: new.clone(), time: self.time, is_leaf };
+            self.write(line)?;
+            if !is_leaf {
+                self.last = (entry.id.clone(), entry.id.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn parent_of(&self, entry: &PlannedEntry<M::Form>) -> Option<EntryId> {
+        match &entry.parent {
+            Some(parent) => Some(self.tails.get(parent).unwrap_or(parent).clone()),
+            // The first root follows what stands before it.
+            None if self.report.entries == 0 => Some(self.last.0.clone()),
+            None => None,
+        }
+    }
+
+    fn compose(&self, entry: &PlannedEntry<M::Form>) -> Result<NewEntry> {
+        let failed = || Error::io("read", self.medium.path());
+        let texts: Vec<String> = entry
+            .spans
+            .as_slice()
+            .iter()
+            .map(|span| read_record(self.medium, *span))
+            .collect::<io::Result<_>>()
+            .map_err(failed())?;
+        let records: Vec<Json<'_>> = texts.iter().map(|text| Json::parse(text).unwrap_or(Json::NULL)).collect();
+        let of = Composing {
+            records: &records,
+            name: self.mapper.names().get(entry.shape.name),
+            refers: entry.refers.as_ref(),
+            time: entry.time.unwrap_or(self.time),
+            side: self.side,
+        };
+        M::compose(entry.shape, &of)
+    }
+
+    /// All records that wait and that no entry is waiting for.
+    fn keep_all(&mut self) -> Result<()> {
+        while let Some((_, record)) = self.waiting.pop_first() {
+            self.report.kept += 1;
+            let id = self.keep(&record, Some(self.last.0.clone()), &[])?;
+            let owner = self.last.1.clone();
+            self.tails.insert(owner.clone(), id.clone());
+            self.last = (id, owner);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, record: &Waiting, parent: Option<EntryId>, payloads: &[Payload<'_>]) -> Result<EntryId> {
+        let RecordSpan { at, length, number } = record.span;
+        let length = usize::try_from(length).unwrap_or(usize::MAX).saturating_add(1);
+        let bytes = read_exact_at(self.medium, at, length).map_err(Error::io("read", self.medium.path()))?;
+        let data = data_of(number, at, &bytes, payloads);
+        self.time = record.time.unwrap_or(self.time);
+        let entry = NewEntry::custom(SOURCE_RECORD, Some(Json::parse(&data).unwrap_or(Json::NULL)));
+        let id = EntryId::new(&record.id);
+        self.write(LineToBe { id: id.clone(), parent, entry, time: self.time, is_leaf: false })?;
+        Ok(id)
+    }
+
+    /// Writes the header, now that a message is there: the records before it say whose session it is.
+    fn begin(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
+        let head = self.mapper.head().clone();
+        let id = self.how.id.map_or_else(|| imported_id(self.how.agent, &head.native_id), str::to_owned);
+        let at = head.first.unwrap_or_default();
+        let header = Header::new(&NewHeader {
+            id: &id,
+            at,
+            cwd: head.cwd.as_deref().unwrap_or_default(),
+            parent_session: head.parent.as_deref(),
+            title: None,
+        });
+        if head.cwd.is_none() {
+            self.report.losses.insert("cwd-unknown".to_owned(), (1, 1));
+        }
+        if self.how.known.is_empty() {
+            (self.take)(ImportedLine { id: None, is_leaf: false, text: header.line() })?;
+        }
+        let formats: Vec<String> = head.versions.iter().take(1).map(|version| quote(version)).collect();
+        let data = Object::new()
+            .raw("v", 1)
+            .str("agent", self.how.agent.word())
+            .str("nativeId", &head.native_id)
+            .str("path", &self.how.path.to_string_lossy())
+            .raw("formats", format!("[{}]", formats.join(",")));
+        let data = match &head.parent {
+            Some(parent) => data.raw("parent", Object::new().str("nativeId", parent).finish()),
+            None => data,
+        };
+        let marker = NewEntry::custom(IMPORT_MARKER, Some(Json::parse(&data.finish()).unwrap_or(Json::NULL)));
+        let id = EntryId::new(import_id(self.how.agent));
+        self.write(LineToBe { id, parent: None, entry: marker, time: at, is_leaf: false })?;
+        for line in std::mem::take(&mut self.before) {
+            self.write(line)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: LineToBe) -> Result<()> {
+        if self.how.known.contains(line.id.as_str()) {
+            return Ok(());
+        }
+        if !self.has_begun {
+            self.before.push(line);
+            return Ok(());
+        }
+        let text = line.text(self.mapper.head().first.unwrap_or_default());
+        (self.take)(ImportedLine { id: Some(line.id.as_str()), is_leaf: line.is_leaf, text: &text })
+    }
+}
+
+/// The id of an imported session, whose agent has this one for it.
+#[must_use]
+pub fn imported_id(agent: Agent, native_id: &str) -> String {
+    let fits = (8..=64).contains(&native_id.len()) && is_valid_session_id(native_id);
+    if fits {
+        return native_id.to_owned();
+    }
+    format!("{}-{}", agent.word(), hex_hash(&[agent.word().as_bytes(), native_id.as_bytes()], 16))
+}
+
+/// The id of the entry that says where a session comes from.
+fn import_id(agent: Agent) -> String {
+    hex_hash(&[IMPORT_MARKER.as_bytes(), agent.word().as_bytes()], 16)
+}
+
+/// The member of an entry in which holes are.
+pub(crate) const PAYLOADS: [&str; 3] = ["message", "summary", "content"];
+
+fn payload_of(new: &NewEntry) -> Option<&str> {
+    PAYLOADS.iter().find_map(|name| new.member(name))
+}

@@ -1,0 +1,154 @@
+//! Imports a session file of any agent, and rebuilds its source from what was imported.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Error, Result};
+use offshoot_session::kind::{Kind, SOURCE_RECORD};
+use offshoot_session::medium::{Medium as _, read_exact_at};
+use offshoot_session::session::Session;
+use sha2::{Digest as _, Sha256};
+
+use crate::agent::Agent;
+use crate::claude::ClaudeMapper;
+use crate::codex::CodexMapper;
+use crate::codex::files::{thread_of, with_base};
+use crate::foreign_medium::ForeignMedium;
+use crate::import::{ImportAs, ImportReport, ImportedLine, OpenEnd, PAYLOADS, import};
+use crate::opening::{claude_id, is_subagent};
+use crate::side_folder::SideFolder;
+use crate::source_record::rebuild;
+
+/// What is imported.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportWish<'a> {
+    /// Whose session it is.
+    pub agent: Agent,
+    /// Its file.
+    pub path: &'a Path,
+    /// The id of the imported session; the agent's own if it is `None` and fits.
+    pub id: Option<&'a str>,
+    /// Whether an entry that may still grow is taken.
+    pub end: OpenEnd,
+    /// Ids of lines that are there already: they are passed over.
+    pub known: &'a HashSet<String>,
+}
+
+/// Passes the lines of an imported session on, the header first. Nothing comes before the first message is there.
+///
+/// # Errors
+/// The source cannot be read; those of `take`.
+pub fn import_foreign(
+    wish: ImportWish<'_>,
+    take: &mut dyn FnMut(ImportedLine<'_>) -> Result<()>,
+) -> Result<ImportReport> {
+    let ImportWish { agent, path, id, end, known } = wish;
+    let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
+    let side = SideFolder(path.with_extension(""));
+    let how = ImportAs { agent, path, id, end, known };
+    match agent {
+        Agent::Claude => import(&medium, ClaudeMapper::new(&claude_id(path), is_subagent(path)), &side, &how, take),
+        Agent::Codex => {
+            let medium = with_base(medium).map_err(Error::io("read the parent of", path))?;
+            import(&medium, CodexMapper::new(thread_of(path).as_deref()), &side, &how, take)
+        }
+    }
+}
+
+/// The bytes of a source, one after another.
+#[derive(Debug)]
+pub struct SourceBytes {
+    medium: ForeignMedium,
+    at: u64,
+}
+
+impl SourceBytes {
+    /// Those of a session's file, and of the files before it that it continues.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn open(agent: Agent, path: &Path) -> Result<Self> {
+        let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
+        let medium = match agent {
+            Agent::Claude => medium,
+            Agent::Codex => with_base(medium).map_err(Error::io("read the parent of", path))?,
+        };
+        Ok(Self { medium, at: 0 })
+    }
+
+    /// Whether these are the next bytes; they are passed over.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn continues_with(&mut self, bytes: &[u8]) -> Result<bool> {
+        let at = self.at;
+        self.at += bytes.len() as u64;
+        let length = self.medium.len().map_err(Error::io("read", self.medium.path()))?;
+        if self.at > length {
+            return Ok(false);
+        }
+        let found = read_exact_at(&self.medium, at, bytes.len()).map_err(Error::io("read", self.medium.path()))?;
+        Ok(found == bytes)
+    }
+}
+
+/// The bytes that an imported session keeps of its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RebuiltSource {
+    /// How many bytes there are.
+    pub bytes: u64,
+    /// How many records.
+    pub records: u64,
+    /// The sha256 of all bytes, as hexadecimal digits.
+    pub sha256: String,
+    /// Numbers of records that cannot be rebuilt, or are missing.
+    pub lacking: Vec<u64>,
+}
+
+/// Rebuilds the source of an imported session, record by record, and passes its bytes on.
+///
+/// # Errors
+/// The session cannot be read; those of `take`.
+pub fn rebuilt(session: &Session, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<RebuiltSource> {
+    let tree = session.tree();
+    let mut kept = Vec::new();
+    for ix in tree.entries().filter(|ix| tree.node(*ix).kind() == Kind::Custom && tree.node(*ix).is_leaf_marker()) {
+        let entry = session.entry(ix)?;
+        if entry.str("customType").is_some_and(|custom| custom == SOURCE_RECORD) {
+            let number = entry.get("data").and_then(|data| data.get("n")).and_then(|number| number.as_f64());
+            kept.push((number.unwrap_or_default().max(0.0) as u64, ix));
+        }
+    }
+    kept.sort_by_key(|(number, _)| *number);
+    kept.dedup_by_key(|(number, _)| *number);
+    let (mut hash, mut bytes, mut lacking, mut next) = (Sha256::new(), 0, Vec::new(), 1);
+    let mut payloads: HashMap<String, String> = HashMap::new();
+    for (number, ix) in &kept {
+        lacking.extend(next..*number);
+        next = number + 1;
+        let entry = session.entry(*ix)?;
+        let payload = |id: &str| {
+            if !payloads.contains_key(id) {
+                // Neighbours use the same few.
+                if payloads.len() > 16 {
+                    payloads.clear();
+                }
+                let entry = session.entry(tree.find(id)?).ok()?;
+                let text = PAYLOADS.iter().find_map(|name| entry.get(name))?.text().to_owned();
+                payloads.insert(id.to_owned(), text);
+            }
+            payloads.get(id).cloned()
+        };
+        match entry.get("data").and_then(|data| rebuild(data, payload)).filter(|record| record.at == bytes) {
+            Some(record) => {
+                hash.update(&record.bytes);
+                bytes += record.bytes.len() as u64;
+                take(&record.bytes)?;
+            }
+            None => lacking.push(*number),
+        }
+    }
+    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(RebuiltSource { bytes, records: kept.len() as u64, sha256, lacking })
+}

@@ -1,0 +1,196 @@
+//! Imports: every byte of the source is kept, the same source gives the same lines, and a growing one is followed.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use offshoot_foreign::{Agent, ImportWish, OpenEnd, import_foreign, rebuilt};
+use offshoot_session::entry::Source as _;
+use offshoot_session::kind::HIDDEN;
+use offshoot_session::session::{Options, Session};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{files, fixtures, golden, open};
+
+fn sources() -> Vec<(Agent, PathBuf)> {
+    let claude = files(&fixtures("claude-code").join("projects"), ".jsonl").into_iter();
+    let claude = claude.filter(|file| !file.ends_with("journal.jsonl")).map(|file| (Agent::Claude, file));
+    let codex = files(&fixtures("codex"), ".jsonl").into_iter().chain(files(&fixtures("codex"), ".zst"));
+    let is_rollout = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().starts_with("rollout-");
+    claude.chain(codex.filter(is_rollout).map(|file| (Agent::Codex, file))).collect()
+}
+
+/// The lines that an import adds to those that are there.
+fn import(agent: Agent, path: &Path, end: OpenEnd, known: &mut HashSet<String>) -> Vec<(String, bool)> {
+    let mut lines = Vec::new();
+    let wish = ImportWish { agent, path, id: None, end, known: &known.clone() };
+    import_foreign(wish, &mut |line| {
+        known.extend(line.id.map(str::to_owned));
+        lines.push((line.text.to_owned(), line.is_leaf));
+        Ok(())
+    })
+    .unwrap();
+    lines
+}
+
+fn whole(agent: Agent, path: &Path) -> String {
+    let lines = import(agent, path, OpenEnd::Taken, &mut HashSet::new());
+    lines.iter().map(|(line, _)| format!("{line}\n")).collect()
+}
+
+fn session(text: &str) -> Session {
+    Session::from_text(text, Options::default()).unwrap()
+}
+
+fn shown(session: &Session) -> Vec<String> {
+    let entries = session.tree().entries().map(|ix| session.entry(ix).unwrap());
+    let is_hidden = |custom: &str| HIDDEN.contains(&custom);
+    let entries = entries.filter(|entry| !entry.str("customType").is_some_and(|custom| is_hidden(&custom)));
+    // What hangs on what differs by the records between.
+    let without_parent = |line: &str| {
+        let at = line.find("\"parentId\":").unwrap();
+        let end = at + line[at..].find(",\"timestamp\"").unwrap();
+        format!("{}{}", &line[..at], &line[end..])
+    };
+    entries.map(|entry| without_parent(entry.line())).collect()
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The records that are whole, as an import reads them.
+fn source_bytes(path: &Path) -> Vec<u8> {
+    use offshoot_session::medium::Medium as _;
+    let bytes = match path.extension().is_some_and(|extension| extension == "zst") {
+        true => {
+            let medium = offshoot_foreign::ForeignMedium::open(path).unwrap();
+            offshoot_session::medium::read_exact_at(&medium, 0, medium.len().unwrap() as usize).unwrap()
+        }
+        false => std::fs::read(path).unwrap(),
+    };
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    bytes[..end].to_vec()
+}
+
+#[test]
+fn imported_sessions_have_the_same_entries_and_contexts() {
+    for (agent, path) in sources() {
+        let (imported, foreign) = (session(&whole(agent, &path)), open(&path).session);
+        let here = path.display();
+        assert_eq!(shown(&imported), shown(&foreign), "{here}");
+        let context = |session: &Session| {
+            let context = session.context().unwrap();
+            context.messages(session).map(|message| format!("{:?}", message.unwrap())).collect::<Vec<_>>()
+        };
+        assert_eq!(context(&imported), context(&foreign), "{here}");
+        assert_eq!((imported.id(), imported.cwd()), (foreign.id(), foreign.cwd()));
+        assert_eq!(imported.name().unwrap(), foreign.name().unwrap());
+        let odd = imported.diagnostics().iter().filter(|told| told.code.as_str() != "orphan").count();
+        assert_eq!(odd, 0, "{here}: {:?}", imported.diagnostics());
+    }
+}
+
+#[test]
+fn every_byte_of_the_source_is_kept_once_and_twice_is_nothing_more() {
+    let (mut all, mut kept) = (0, 0);
+    for (agent, path) in sources() {
+        let mut known = HashSet::new();
+        let lines = import(agent, &path, OpenEnd::Taken, &mut known);
+        let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
+        let mut bytes = Vec::new();
+        let found = rebuilt(&session(&text), &mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+        let has_base = path.to_string_lossy().contains("000000000004") || path.to_string_lossy().contains("000000000006");
+        let source = source_bytes(&path);
+        let end = bytes.len() - source.len();
+        assert_eq!(String::from_utf8_lossy(&bytes[end..]), String::from_utf8_lossy(&source), "{}", path.display());
+        assert_eq!((end > 0, found.lacking.as_slice()), (has_base, &[][..]));
+        assert_eq!(found.sha256, digest(&bytes));
+        assert_eq!(import(agent, &path, OpenEnd::Taken, &mut known), [], "again");
+        assert_eq!(whole(agent, &path), text, "the same source, the same bytes");
+        (all, kept) = (all + bytes.len(), kept + text.len());
+    }
+    assert!(kept < all * 5 / 2, "{kept} bytes keep {all}: small records have much around them");
+}
+
+#[test]
+fn every_prefix_in_turn_is_the_whole_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (agent, path) in sources().into_iter().filter(|(_, path)| path.extension().unwrap() == "jsonl") {
+        let bytes = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap();
+        // The folders around it have side files and parents.
+        let copy = path.parent().unwrap().join(name);
+        let place = folder.path().join("sessions").join(name);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        if copy.with_extension("").is_dir() || has_base(&bytes) {
+            continue;
+        }
+        let without_leaves = |lines: Vec<(String, bool)>| lines.into_iter().filter(|(_, is_leaf)| !is_leaf);
+        let (mut known, mut grown) = (HashSet::new(), Vec::new());
+        for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            for end in [at - at.min(20), at + 1] {
+                std::fs::write(&place, &bytes[..end]).unwrap();
+                grown.extend(without_leaves(import(agent, &place, OpenEnd::Held, &mut known)));
+            }
+        }
+        std::fs::write(&place, &bytes).unwrap();
+        grown.extend(without_leaves(import(agent, &place, OpenEnd::Taken, &mut known)));
+        let once: Vec<_> = without_leaves(import(agent, &place, OpenEnd::Taken, &mut HashSet::new())).collect();
+        assert_eq!(grown, once, "{}", path.display());
+    }
+}
+
+fn has_base(bytes: &[u8]) -> bool {
+    String::from_utf8_lossy(bytes).contains("history_base")
+}
+
+#[test]
+fn damaged_sources_are_kept_to_the_last_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    for (agent, path) in sources().into_iter().filter(|(_, path)| path.extension().unwrap() == "jsonl") {
+        let bytes = std::fs::read(&path).unwrap();
+        if has_base(&bytes) {
+            continue;
+        }
+        let file = folder.path().join(path.file_name().unwrap());
+        let mut variants: Vec<Vec<u8>> = Vec::new();
+        for at in (0..bytes.len()).step_by(crate::hostile::step()) {
+            variants.push(bytes[..at].to_vec());
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            variants.push(flipped);
+        }
+        for seed in 0..4 {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let mut lines: Vec<&str> = text.lines().collect();
+            crate::hostile::shuffle(&mut lines, seed);
+            variants.push((lines.join("\n") + "\n").into_bytes());
+        }
+        for variant in variants {
+            std::fs::write(&file, &variant).unwrap();
+            let text = whole(agent, &file);
+            if text.is_empty() {
+                continue;
+            }
+            let mut kept = Vec::new();
+            let found = rebuilt(&session(&text), &mut |piece| {
+                kept.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!((kept, found.lacking), (source_bytes(&file), Vec::new()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn an_imported_session_has_its_whole_lines() {
+    let path = fixtures("claude-code")
+        .join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl");
+    let root = fixtures("claude-code").display().to_string();
+    golden("claude-imported.txt", &whole(Agent::Claude, &path).replace(&root, "/home/u/.claude"));
+}

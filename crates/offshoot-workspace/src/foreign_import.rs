@@ -1,0 +1,259 @@
+//! Imports a session of another agent: a new session of one's own, or what the source has more than the one that is there.
+
+use std::collections::HashSet;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use offshoot_foreign::{Agent, ImportReport, ImportWish, OpenEnd, RebuiltSource, import_foreign, imported_id, rebuilt};
+use offshoot_session::clock::Millis;
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::Error;
+use offshoot_session::id::EntryId;
+use offshoot_session::json::{Json, Object};
+use offshoot_session::kind::{HIDDEN, IMPORT_MARKER, LEAF_MARKER};
+use offshoot_session::medium::{FileMedium, Medium as _, Stamp};
+use offshoot_session::session::{Session, SpillPolicy};
+
+use crate::failure::{Failure, FailureKind, Hint, Result};
+use crate::new_file;
+use crate::place::Place;
+
+/// A source that was still for so long has no entry that grows.
+const STILL: Millis = 10 * 60 * 1000;
+/// Sessions that somebody continued get a number behind the id; no source has more of them.
+const MOST_COPIES: u32 = 1000;
+
+/// What would be imported, and where to.
+#[derive(Debug)]
+pub(crate) struct ForeignImport {
+    agent: Agent,
+    source: PathBuf,
+    target: PathBuf,
+    /// The id, where it is not the usual one.
+    id: Option<String>,
+    /// The ids of the session that is there already.
+    known: HashSet<String>,
+    /// Its length, if it is there.
+    length: Option<u64>,
+    end: OpenEnd,
+    note: Option<String>,
+    pub(crate) report: ImportReport,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct ForeignImported {
+    pub(crate) target: PathBuf,
+    pub(crate) note: Option<String>,
+}
+
+/// A session of one's own in the place of another agent's: it is imported, or what is new of it. Another file stays as it is.
+/// Also says what was done.
+///
+/// # Errors
+/// It cannot be imported.
+pub fn own_session_of(place: &Place, file: &Path) -> Result<(PathBuf, Option<String>)> {
+    let Some(agent) = place.agent_of(file) else { return Ok((file.to_path_buf(), None)) };
+    let done = ForeignImport::plan(place, agent, file, true)?.make(place)?;
+    let told = format!("imported from {}: this session is yours, the agent's own stays as it is", agent.title());
+    Ok((done.target, Some(told)))
+}
+
+impl ForeignImport {
+    /// Looks at the source and at what is there of it.
+    pub(crate) fn plan(place: &Place, agent: Agent, source: &Path, is_now: bool) -> Result<Self> {
+        let foreign = place.open_to_read(source)?;
+        let stamp = std::fs::metadata(source).ok().and_then(|meta| Stamp::of(&meta).modified_at());
+        let is_still = stamp.is_none_or(|modified| place.now().saturating_sub(modified) > STILL);
+        let end = if is_still || is_now { OpenEnd::Taken } else { OpenEnd::Held };
+        let (ids, report) = ids_of(agent, source, end)?;
+        if ids.is_empty() {
+            let why = format!("{} has no message yet", source.display());
+            return Err(Failure::refused(FailureKind::Failed, why));
+        }
+        let (store, native) = (place.store()?, foreign.id().to_owned());
+        let mut plan = Self {
+            agent,
+            source: source.to_path_buf(),
+            target: PathBuf::new(),
+            id: None,
+            known: HashSet::new(),
+            length: None,
+            end,
+            note: None,
+            report,
+        };
+        let usual = imported_id(agent, &native);
+        for number in 1..MOST_COPIES {
+            let id = if number == 1 { usual.clone() } else { format!("{usual}.{number}") };
+            plan.id = Some(id.clone());
+            let Ok(path) = store.path_of(&id) else {
+                let header = foreign.header();
+                let cwd = header.cwd().filter(|cwd| !cwd.is_empty());
+                let here = place.cwd().to_string_lossy();
+                plan.target = store.path_for(cwd.unwrap_or(&here), &id, header.timestamp().unwrap_or_default());
+                return Ok(plan);
+            };
+            let there = place.open_file(&path, SpillPolicy::Temporary)?;
+            if !is_import_of(&there, agent, &native)? {
+                plan.note = Some(format!("{} has the id {id} already", path.display()));
+                continue;
+            }
+            let known: HashSet<String> = all_ids(&there);
+            if was_continued(&there, &known, &ids)? {
+                plan.note = Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
+                continue;
+            }
+            (plan.target, plan.known, plan.length) = (path, known, Some(there.raw_length()));
+            return Ok(plan);
+        }
+        Err(Failure::refused(FailureKind::Conflict, format!("there are too many copies of {}", source.display())))
+    }
+
+    /// The file that is or would be there.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// What there is to say before anything is written.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.note.clone()
+    }
+
+    /// Writes the session, or appends what is new.
+    pub(crate) fn make(&self, place: &Place) -> Result<ForeignImported> {
+        let written = if self.length.is_some() { self.append()? } else { self.create(place)? };
+        let nothing = || "everything is there already".to_owned();
+        let note = self.note.clone().or_else(|| (written == 0).then(nothing));
+        Ok(ForeignImported { target: self.target.clone(), note })
+    }
+
+    fn wish(&self) -> ImportWish<'_> {
+        let Self { agent, source, id, end, known, .. } = self;
+        ImportWish { agent: *agent, path: source, id: id.as_deref(), end: *end, known }
+    }
+
+    fn create(&self, place: &Place) -> Result<u64> {
+        let folder = self.target.parent().unwrap_or(Path::new("."));
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::io(format!("create folder {}", folder.display()), &error))?;
+        let mut lines = 0;
+        new_file::create(&self.target, |out| {
+            import_foreign(self.wish(), &mut |line| {
+                lines += 1;
+                writeln!(out, "{}", line.text).map_err(Error::io("write", &self.target))
+            })?;
+            Ok(())
+        })?;
+        place.store()?.note_import(&self.target)?;
+        Ok(lines)
+    }
+
+    /// Appends under the lock of the session's writers, if nobody wrote since the plan.
+    fn append(&self) -> Result<u64> {
+        let (mut new, mut lines) = (String::new(), 0);
+        let mut leaf = None;
+        import_foreign(self.wish(), &mut |line| {
+            if line.is_leaf {
+                leaf = Some(line.text.to_owned());
+            } else {
+                new.push_str(line.text);
+                new.push('\n');
+                lines += 1;
+            }
+            Ok(())
+        })?;
+        // A place alone is no news, but new lines would move it.
+        if lines == 0 {
+            return Ok(0);
+        }
+        new.extend(leaf.map(|leaf| leaf + "\n"));
+        let failed = |action: &'static str| Error::io(action, &self.target);
+        let mut medium = FileMedium::open(&self.target).map_err(failed("open"))?;
+        let state = medium.lock().map_err(failed("lock"))?;
+        let appended = if Some(state.length) == self.length {
+            medium.append(new.as_bytes()).and_then(|()| medium.sync()).map_err(failed("append to"))
+        } else {
+            Err(failed("append to")(std::io::Error::other("another program has just written to it: try again")))
+        };
+        medium.unlock().map_err(failed("unlock"))?;
+        appended?;
+        Ok(lines)
+    }
+
+    /// Rebuilds the source from what was imported, and compares.
+    pub(crate) fn verify(&self, place: &Place) -> Result<RebuiltSource> {
+        let session = place.open_file(&self.target, SpillPolicy::Temporary)?;
+        let mut source = offshoot_foreign::SourceBytes::open(self.agent, &self.source)?;
+        let mut is_equal = true;
+        let rebuilt = rebuilt(&session, &mut |bytes| {
+            is_equal &= source.continues_with(bytes)?;
+            Ok(())
+        })?;
+        if is_equal && rebuilt.lacking.is_empty() {
+            return Ok(rebuilt);
+        }
+        let why = format!("{} does not give back the bytes of {}", self.target.display(), self.source.display());
+        Err(Failure::refused(FailureKind::Damaged, why).hint(Hint::Text(format!("records that lack: {:?}", rebuilt.lacking))))
+    }
+}
+
+/// The report as JSON.
+pub(crate) fn report_json(report: &ImportReport) -> String {
+    let losses: Vec<String> = report
+        .losses
+        .iter()
+        .map(|(code, (count, first))| Object::new().str("code", code).raw("count", count).raw("first", first).finish())
+        .collect();
+    Object::new()
+        .raw("records", report.records)
+        .raw("entries", report.entries)
+        .raw("kept", report.kept)
+        .raw("held", report.held)
+        .raw("losses", format!("[{}]", losses.join(",")))
+        .finish()
+}
+
+/// The ids of all lines that an import has.
+fn ids_of(agent: Agent, source: &Path, end: OpenEnd) -> Result<(HashSet<String>, ImportReport)> {
+    let mut ids = HashSet::new();
+    let wish = ImportWish { agent, path: source, id: None, end, known: &HashSet::new() };
+    let report = import_foreign(wish, &mut |line| {
+        ids.extend(line.id.filter(|_| !line.is_leaf).map(str::to_owned));
+        Ok(())
+    })?;
+    Ok((ids, report))
+}
+
+fn all_ids(session: &Session) -> HashSet<String> {
+    let tree = session.tree();
+    tree.entries().filter_map(|ix| tree.node(ix).id().map(|id| id.as_str().to_owned())).collect()
+}
+
+/// Whether a session was imported from this one.
+fn is_import_of(session: &Session, agent: Agent, native: &str) -> Result<bool> {
+    let Some(first) = session.tree().entries().next() else { return Ok(false) };
+    let entry = session.entry(first)?;
+    let data = entry.get("data").unwrap_or(Json::NULL);
+    let is = |name: &str, value: &str| data.str(name).is_some_and(|own| own == value);
+    let is_marker = entry.str("customType").is_some_and(|custom| custom == IMPORT_MARKER);
+    Ok(is_marker && is("agent", agent.word()) && is("nativeId", native))
+}
+
+/// Whether somebody wrote to an imported session: it has an entry that neither the source has nor a record that was kept.
+fn was_continued(session: &Session, known: &HashSet<String>, ids: &HashSet<String>) -> Result<bool> {
+    let tree = session.tree();
+    for ix in tree.entries() {
+        let Some(id) = tree.node(ix).id().map(EntryId::as_str).filter(|id| !ids.contains(*id)) else { continue };
+        let record = id.split_once(['.', '~']).map_or(id, |(record, _)| record);
+        if known.contains(&format!("{id}.s")) || known.contains(&format!("{record}.s")) {
+            continue;
+        }
+        let custom = session.entry(ix)?.str("customType").map(std::borrow::Cow::into_owned);
+        let is_own = custom.is_none_or(|custom| !HIDDEN.contains(&custom.as_str()) || custom == LEAF_MARKER && !id.starts_with("leaf-"));
+        if is_own {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
