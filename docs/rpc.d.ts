@@ -247,9 +247,9 @@ export type RpcRequest1 =
        */
       cwd?: string;
       /**
-       * List the sessions of this program only
+       * List the sessions of this program only, or of every agent
        */
-      agent?: "offshoot" | "pi" | "omp";
+      agent?: "offshoot" | "pi" | "omp" | "claude" | "codex" | "all";
       /**
        * List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
        */
@@ -408,9 +408,17 @@ export type RpcRequest1 =
   | {
       type: "import";
       /**
-       * The session file
+       * The session file; of another agent also its id or a unique start of it
        */
       file: string;
+      /**
+       * Of another agent: take an entry that may still grow as it is
+       */
+      now?: boolean;
+      /**
+       * Of another agent: rebuild the source from the import, and compare
+       */
+      verify?: boolean;
     }
   | {
       type: "models";

@@ -183,7 +183,7 @@ impl<M: Mapper> Importing<'_, '_, M> {
             }
             self.mapper.take(raw.span, json, &mut planned);
         }
-        self.place(planned)?;
+        self.place(&planned)?;
         if !self.mapper.is_waiting() {
             self.keep_all()?;
         }
@@ -194,12 +194,13 @@ impl<M: Mapper> Importing<'_, '_, M> {
         let mut planned = Vec::new();
         if self.how.end == OpenEnd::Taken {
             self.mapper.close_open(&mut planned);
-            self.place(std::mem::take(&mut planned))?;
+            self.place(&planned)?;
+            planned.clear();
             self.keep_all()?;
         }
         let records = u32::try_from(self.report.records).unwrap_or(u32::MAX);
         planned.extend(self.mapper.leaf_marker(records));
-        self.place(planned)?;
+        self.place(&planned)?;
         self.report.held += self.waiting.len() as u64;
         Ok(self.report)
     }
@@ -210,12 +211,12 @@ impl<M: Mapper> Importing<'_, '_, M> {
     }
 
     /// Entries with the records of which they are made before them.
-    fn place(&mut self, planned: Vec<PlannedEntry<M::Form>>) -> Result<()> {
+    fn place(&mut self, planned: &[PlannedEntry<M::Form>]) -> Result<()> {
         if planned.is_empty() {
             return Ok(());
         }
         let mut made = Vec::with_capacity(planned.len());
-        for entry in &planned {
+        for entry in planned {
             made.push(self.compose(entry)?);
         }
         let mut users: HashMap<u32, Vec<usize>> = HashMap::new();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Result};
+use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, SOURCE_RECORD};
 use offshoot_session::medium::{Medium as _, read_exact_at};
 use offshoot_session::session::Session;
@@ -116,7 +117,7 @@ pub fn rebuilt(session: &Session, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> 
     for ix in tree.entries().filter(|ix| tree.node(*ix).kind() == Kind::Custom && tree.node(*ix).is_leaf_marker()) {
         let entry = session.entry(ix)?;
         if entry.str("customType").is_some_and(|custom| custom == SOURCE_RECORD) {
-            let number = entry.get("data").and_then(|data| data.get("n")).and_then(|number| number.as_f64());
+            let number = entry.get("data").and_then(|data| data.get("n")).and_then(Json::as_f64);
             kept.push((number.unwrap_or_default().max(0.0) as u64, ix));
         }
     }

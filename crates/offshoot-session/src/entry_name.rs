@@ -7,7 +7,7 @@ use crate::clock::{Millis, Zone};
 use crate::error::{Error, Result};
 use crate::id::{EntryId, SHORTEST_ID, ShortIds};
 use crate::kind::KindClass;
-use crate::tree::{NodeIx, Tree};
+use crate::tree::{NodeIx, Tree, is_kept_record};
 
 /// Where and when a name is read.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,11 @@ pub fn short_ids(tree: &Tree, entries: impl IntoIterator<Item = NodeIx>) -> Resu
         return tree.whole(ShortIds::whole(of_entries));
     }
     let mut ids = ShortIds::of(of_entries);
-    tree.look_at_ids(0, |_, id| ids.beside(id.as_str()));
+    tree.look_at_ids(0, |_, id| {
+        if !is_kept_record(id) {
+            ids.beside(id.as_str());
+        }
+    });
     let labels: HashSet<&str> = tree.labels().into_iter().map(|(_, label)| label.text.as_str()).collect();
     // No shorter text is a date.
     let is_date = |start: &str| start.len() >= 8 && Zone::UTC.parse(start).is_some();

@@ -154,6 +154,11 @@ impl Node {
     }
 }
 
+/// Whether an id is that of the bytes of another program's record (*Imported sessions* in `docs/format.md`).
+pub(crate) fn is_kept_record(id: &EntryId) -> bool {
+    id.as_str().ends_with(".s")
+}
+
 /// A label in effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
@@ -222,6 +227,8 @@ impl Tree {
 
     /// The entry with this id, or the only one whose id begins with it.
     ///
+    /// Kept records are named by their whole ids only: these begin with those of entries.
+    ///
     /// # Errors
     /// No entry matches, or several do.
     pub fn find_prefix(&self, prefix: &str) -> Result<NodeIx> {
@@ -230,7 +237,8 @@ impl Tree {
         }
         let mut candidates = Vec::new();
         self.nodes.look_at_all(|at, node| {
-            let fits = !prefix.is_empty() && node.id().is_some_and(|id| id.as_str().starts_with(prefix));
+            let is_it = |id: &EntryId| id.as_str().starts_with(prefix) && !is_kept_record(id);
+            let fits = !prefix.is_empty() && node.id().is_some_and(is_it);
             if fits && candidates.len() < 6 {
                 candidates.push(NodeIx(at));
             }

@@ -101,7 +101,8 @@ impl ForeignImport {
             }
             let known: HashSet<String> = all_ids(&there);
             if was_continued(&there, &known, &ids)? {
-                plan.note = Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
+                plan.note =
+                    Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
                 continue;
             }
             (plan.target, plan.known, plan.length) = (path, known, Some(there.raw_length()));
@@ -194,7 +195,8 @@ impl ForeignImport {
             return Ok(rebuilt);
         }
         let why = format!("{} does not give back the bytes of {}", self.target.display(), self.source.display());
-        Err(Failure::refused(FailureKind::Damaged, why).hint(Hint::Text(format!("records that lack: {:?}", rebuilt.lacking))))
+        Err(Failure::refused(FailureKind::Damaged, why)
+            .hint(Hint::Text(format!("records that lack: {:?}", rebuilt.lacking))))
     }
 }
 
@@ -250,7 +252,9 @@ fn was_continued(session: &Session, known: &HashSet<String>, ids: &HashSet<Strin
             continue;
         }
         let custom = session.entry(ix)?.str("customType").map(std::borrow::Cow::into_owned);
-        let is_own = custom.is_none_or(|custom| !HIDDEN.contains(&custom.as_str()) || custom == LEAF_MARKER && !id.starts_with("leaf-"));
+        let is_own = custom.is_none_or(|custom| {
+            !HIDDEN.contains(&custom.as_str()) || custom == LEAF_MARKER && !id.starts_with("leaf-")
+        });
         if is_own {
             return Ok(true);
         }

@@ -126,4 +126,3 @@ fn other_name(line: &ClaudeLine<'_>) -> String {
         None => format!("claude.{}", line.kind),
     }
 }
-

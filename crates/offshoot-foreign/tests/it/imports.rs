@@ -103,7 +103,8 @@ fn every_byte_of_the_source_is_kept_once_and_twice_is_nothing_more() {
             Ok(())
         })
         .unwrap();
-        let has_base = path.to_string_lossy().contains("000000000004") || path.to_string_lossy().contains("000000000006");
+        let has_base =
+            path.to_string_lossy().contains("000000000004") || path.to_string_lossy().contains("000000000006");
         let source = source_bytes(&path);
         let end = bytes.len() - source.len();
         assert_eq!(String::from_utf8_lossy(&bytes[end..]), String::from_utf8_lossy(&source), "{}", path.display());
@@ -189,8 +190,19 @@ fn damaged_sources_are_kept_to_the_last_byte() {
 
 #[test]
 fn an_imported_session_has_its_whole_lines() {
-    let path = fixtures("claude-code")
-        .join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl");
+    let path = fixtures("claude-code").join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl");
     let root = fixtures("claude-code").display().to_string();
     golden("claude-imported.txt", &whole(Agent::Claude, &path).replace(&root, "/home/u/.claude"));
+}
+
+/// Ids of kept records begin with those of entries, which must not make every name long.
+#[test]
+fn entries_of_an_import_have_short_names() {
+    let path = fixtures("claude-code").join("projects/-home-u-work-demo/66666666-2222-4222-8222-222222222222.jsonl");
+    let imported = session(&whole(Agent::Claude, &path));
+    let tree = imported.tree();
+    let ix = imported.find("a0000192-1111-4111-8111-000000000192").unwrap();
+    let ids = offshoot_session::entry_name::short_ids(tree, [ix]).unwrap();
+    assert_eq!(ids.get("a0000192-1111-4111-8111-000000000192"), "a0000192");
+    assert_eq!(tree.find_prefix("a0000192").unwrap(), ix);
 }

@@ -17,9 +17,9 @@ use crate::failure::{Failure, Result};
 use crate::foreign_import::{ForeignImport, report_json};
 use crate::given::{FileName, SessionName};
 use crate::input;
+use crate::lookup::Access;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::operations::fork::nothing_to_copy;
-use crate::lookup::Access;
 use crate::place::Place;
 use crate::words::{Note, Words};
 
@@ -74,14 +74,14 @@ pub struct ImportOutput {
 
 /// A path in the store.
 #[derive(Debug)]
-pub struct Placed {
+pub struct ImportedFile {
     path: PathBuf,
     /// Whether the same is there already.
     note: Option<String>,
     sha256: Option<String>,
 }
 
-impl Placed {
+impl ImportedFile {
     fn new(path: PathBuf, note: Option<&str>) -> Self {
         Self { path, note: note.map(str::to_owned), sha256: None }
     }
@@ -90,7 +90,7 @@ impl Placed {
 impl Operation for Import {
     type Input = ImportInput;
     type Plan = ImportPlan;
-    type Written = Placed;
+    type Written = ImportedFile;
     type Output = ImportOutput;
 
     const ABOUT: About = About {
@@ -113,7 +113,7 @@ impl Operation for Import {
                the note says that the file or its id is there already, or is null. Of\n\
                another agent's session it also has \"report\": {\"records\", \"entries\", \"kept\",\n\
                \"held\", \"losses\": [{\"code\", \"count\", \"first\"}]}, and with --verify \"sha256\".",
-        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl\n  offshoot import claude:0b5c --verify",
+        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl",
         past: "imported",
         effect: OperationEffect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
     };
@@ -154,25 +154,25 @@ impl Operation for Import {
         Ok(ImportPlan { is_verified: false, file, to, known })
     }
 
-    fn make(place: &Place, _: Option<&mut Session>, plan: &ImportPlan) -> Result<Option<Placed>> {
+    fn make(place: &Place, _: Option<&mut Session>, plan: &ImportPlan) -> Result<Option<ImportedFile>> {
         match &plan.to {
             ImportPlace::Inside(_) => Ok(None),
             ImportPlace::Beside(target) => copy(place.store()?, &plan.file, target).map(Some),
             ImportPlace::Foreign(foreign) => {
                 let done = foreign.make(place)?;
                 let verified = if plan.is_verified { Some(foreign.verify(place)?.sha256) } else { None };
-                Ok(Some(Placed { path: done.target, note: done.note, sha256: verified }))
+                Ok(Some(ImportedFile { path: done.target, note: done.note, sha256: verified }))
             }
         }
     }
 
-    fn output(plan: ImportPlan, finished: Finished<'_, Placed>) -> Result<ImportOutput> {
+    fn output(plan: ImportPlan, finished: Finished<'_, ImportedFile>) -> Result<ImportOutput> {
         let mut report = None;
         let placed = match (plan.to, finished.written) {
-            (ImportPlace::Inside(path), _) => Placed::new(path, Some("the file is in the store already")),
+            (ImportPlace::Inside(path), _) => ImportedFile::new(path, Some("the file is in the store already")),
             (ImportPlace::Foreign(foreign), placed) => {
                 report = Some(foreign.report.clone());
-                placed.unwrap_or_else(|| Placed::new(foreign.target().to_path_buf(), foreign.note().as_deref()))
+                placed.unwrap_or_else(|| ImportedFile::new(foreign.target().to_path_buf(), foreign.note().as_deref()))
             }
             (ImportPlace::Beside(_), Some(placed)) => placed,
             (ImportPlace::Beside(target), None) => free_place(&plan.file, &target)?,
@@ -202,7 +202,7 @@ fn medium_of(file: &Path) -> Result<FileMedium> {
 }
 
 /// Copies the file to the first free name; a file with the same bytes counts as the copy.
-fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
+fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<ImportedFile> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| Failure::io(format!("create folder {}", folder.display()), &error))?;
@@ -216,10 +216,10 @@ fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
         match pieces.create(&medium, &path) {
             Ok(()) => {
                 store.note_import(&path)?;
-                return Ok(Placed::new(path, None));
+                return Ok(ImportedFile::new(path, None));
             }
             Err(Error::Conflict { why: Conflict::Exists, .. }) if is_same(&medium, &path) => {
-                return Ok(Placed::new(path, Some(IS_THERE)));
+                return Ok(ImportedFile::new(path, Some(IS_THERE)));
             }
             Err(Error::Conflict { why: Conflict::Exists, .. }) => number += 1,
             Err(error) => return Err(error.into()),
@@ -228,16 +228,16 @@ fn copy(store: &DirStore, file: &Path, target: &Path) -> Result<Placed> {
 }
 
 /// Where [`copy`] would copy the file to.
-fn free_place(file: &Path, target: &Path) -> Result<Placed> {
+fn free_place(file: &Path, target: &Path) -> Result<ImportedFile> {
     let medium = medium_of(file)?;
     let mut number = 0;
     loop {
         let path = numbered(target, number);
         if std::fs::symlink_metadata(&path).is_err() {
-            return Ok(Placed::new(path, None));
+            return Ok(ImportedFile::new(path, None));
         }
         if is_same(&medium, &path) {
-            return Ok(Placed::new(path, Some(IS_THERE)));
+            return Ok(ImportedFile::new(path, Some(IS_THERE)));
         }
         number += 1;
     }

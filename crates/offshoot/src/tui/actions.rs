@@ -193,7 +193,7 @@ pub(super) async fn import_file(context: &JobContext, agent: &AgentSession, path
     let imported = blocking(move || {
         run_as::<Import>(given, &app.place()).map_err(|failure| CommandError::of_operation(failure, None))
     });
-    let ImportOutput { path, note } = imported.await?;
+    let ImportOutput { path, note, .. } = imported.await?;
     if let Some(note) = note {
         context.notice(Level::Info, note);
     }
