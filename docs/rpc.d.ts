@@ -249,7 +249,7 @@ export type RpcRequest1 =
       /**
        * List the sessions of this program only, or of every agent
        */
-      agent?: "offshoot" | "pi" | "omp" | "claude" | "codex" | "all";
+      agent?: "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
       /**
        * List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
        */

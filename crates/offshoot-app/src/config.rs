@@ -292,11 +292,8 @@ fn omp_root(env: Env<'_>, profile: Option<&str>, home: Option<&Path>, temp: &Pat
 
 /// The folders of other agents that exist.
 fn agent_roots(env: Env<'_>, home: Option<&Path>) -> Vec<Root> {
-    let folder = |agent: &Agent| {
-        let named = env(agent.variable()).map(|folder| expand_home(folder, home));
-        named.or_else(|| Some(agent.usual_folder(home?)))
-    };
-    let root = |agent: &Agent| Some(agent.root(folder(agent).filter(|folder| folder.is_dir())?));
+    let named = |name: &str| env(name).map(|folder| expand_home(folder, home));
+    let root = |agent: &Agent| Some(agent.root(agent.folder(home, &named).filter(|folder| folder.is_dir())?));
     Agent::ALL.iter().filter_map(root).collect()
 }
 

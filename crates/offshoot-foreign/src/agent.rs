@@ -7,11 +7,22 @@ pub enum Agent {
     Claude,
     /// OpenAI's Codex.
     Codex,
+    /// opencode.
+    Opencode,
+    /// Google's Gemini CLI.
+    Gemini,
+    /// Block's Goose.
+    Goose,
+    /// Charm's Crush.
+    Crush,
+    /// GitHub's Copilot CLI.
+    Copilot,
 }
 
 impl Agent {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Claude, Self::Codex];
+    pub const ALL: &'static [Self] =
+        &[Self::Claude, Self::Codex, Self::Opencode, Self::Gemini, Self::Goose, Self::Crush, Self::Copilot];
 
     /// The word that names it in options and before ids.
     #[must_use]
@@ -19,6 +30,11 @@ impl Agent {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Opencode => "opencode",
+            Self::Gemini => "gemini",
+            Self::Goose => "goose",
+            Self::Crush => "crush",
+            Self::Copilot => "copilot",
         }
     }
 
@@ -28,6 +44,11 @@ impl Agent {
         match self {
             Self::Claude => "Claude Code",
             Self::Codex => "Codex",
+            Self::Opencode => "opencode",
+            Self::Gemini => "Gemini CLI",
+            Self::Goose => "Goose",
+            Self::Crush => "Crush",
+            Self::Copilot => "Copilot CLI",
         }
     }
 
@@ -35,5 +56,14 @@ impl Agent {
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|agent| agent.word() == word)
+    }
+
+    /// Whether its records only grow, so that an import can follow them. Others change theirs in place.
+    #[must_use]
+    pub fn only_appends(self) -> bool {
+        match self {
+            Self::Claude | Self::Codex | Self::Gemini | Self::Copilot => true,
+            Self::Opencode | Self::Goose | Self::Crush => false,
+        }
     }
 }

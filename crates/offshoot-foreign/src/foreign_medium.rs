@@ -57,6 +57,13 @@ impl ForeignMedium {
         Ok(Self { path: path.to_path_buf(), parts, length, stamp: Stamp::of(&meta) })
     }
 
+    /// Bytes in memory, under the path that errors name.
+    pub(crate) fn of_bytes(path: &Path, stamp: Stamp, bytes: Vec<u8>) -> Self {
+        let length = bytes.len() as u64;
+        let parts = vec![Part { start: 0, length, bytes: Bytes::Unpacked(bytes.into()) }];
+        Self { path: path.to_path_buf(), parts, length, stamp }
+    }
+
     /// These bytes after the first `length` of another file's.
     pub(crate) fn after(mut self, before: &Self, length: u64) -> Self {
         let length = length.min(before.length);

@@ -22,6 +22,9 @@ const LARGEST: u64 = 64 << 20;
 const MOST_STEPS: u32 = 2_000;
 /// No text of a row is longer.
 const LONGEST_VALUE: i32 = 1 << 20;
+/// The same of a store with sessions: a store of 4 GiB, of which a copy of 512 MiB is made.
+const SESSIONS: StoreBounds = StoreBounds { largest: 4 << 30, copied: 512 << 20, steps: 200_000, value: 64 << 20 };
+const USUAL: StoreBounds = StoreBounds { largest: LARGEST, copied: LARGEST, steps: MOST_STEPS, value: LONGEST_VALUE };
 /// How long a lock of the store's own program is awaited.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// A store that changes while it is read is read again so often.
@@ -45,6 +48,15 @@ type Result<T> = std::result::Result<T, ForeignStoreError>;
 #[derive(Debug, Clone)]
 pub struct ForeignStore {
     file: PathBuf,
+    bounds: StoreBounds,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct StoreBounds {
+    largest: u64,
+    copied: u64,
+    steps: u32,
+    value: i32,
 }
 
 /// What lies beside a store.
@@ -58,7 +70,12 @@ enum Standing {
 impl ForeignStore {
     /// That of this path. Opens nothing yet.
     pub fn new(file: &Path) -> Self {
-        Self { file: file.to_path_buf() }
+        Self { file: file.to_path_buf(), bounds: USUAL }
+    }
+
+    /// The same of a store with sessions, which may be large.
+    pub fn of_sessions(file: &Path) -> Self {
+        Self { file: file.to_path_buf(), bounds: SESSIONS }
     }
 
     /// Reads from the store; `None` if there is none.
@@ -80,7 +97,7 @@ impl ForeignStore {
                     (open_copy(&copy.path().join("store"))?, Some(copy))
                 }
             };
-            let found = bounded(&mut connection).and_then(|()| query(&connection));
+            let found = bounded(&mut connection, self.bounds).and_then(|()| query(&connection));
             drop(connection);
             drop(copy);
             // What a live store holds is consistent by its locks.
@@ -94,8 +111,8 @@ impl ForeignStore {
     /// The stamps of the file and of what lies beside it.
     fn stamps(&self) -> io::Result<[Option<Stamp>; 4]> {
         let meta = open_regular(&self.file)?.metadata()?;
-        if meta.len() > LARGEST {
-            return Err(too_large());
+        if meta.len() > self.bounds.largest {
+            return Err(too_large(self.bounds.largest));
         }
         let [wal, shm, journal] = ["-wal", "-shm", "-journal"].map(|suffix| stamp(&beside(&self.file, suffix)));
         Ok([Some(Stamp::of(&meta)), wal?, shm?, journal?])
@@ -107,7 +124,7 @@ impl ForeignStore {
         for suffix in ["", "-wal", "-journal"] {
             let target = folder.path().join(format!("store{suffix}"));
             match open_regular(&beside(&self.file, suffix)) {
-                Ok(source) => copy_bounded(source, &target)?,
+                Ok(source) => copy_bounded(source, &target, self.bounds.copied)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !suffix.is_empty() => {}
                 Err(error) => return Err(error),
             }
@@ -124,14 +141,14 @@ fn standing([_, wal, shm, journal]: &[Option<Stamp>; 4]) -> Standing {
     }
 }
 
-fn copy_bounded(source: File, target: &Path) -> io::Result<()> {
+fn copy_bounded(source: File, target: &Path, largest: u64) -> io::Result<()> {
     let mut target = create_regular(target)?;
-    let copied = io::copy(&mut source.take(LARGEST + 1), &mut target)?;
-    if copied > LARGEST { Err(too_large()) } else { Ok(()) }
+    let copied = io::copy(&mut source.take(largest + 1), &mut target)?;
+    if copied > largest { Err(too_large(largest)) } else { Ok(()) }
 }
 
-fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20))
+fn too_large(largest: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", largest >> 20))
 }
 
 /// `None` if the file is missing or empty.
@@ -168,19 +185,19 @@ fn open(uri: &str, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// A store may come from anybody: its views, triggers and values cannot run code or take for ever.
-fn bounded(connection: &mut Connection) -> rusqlite::Result<()> {
+fn bounded(connection: &mut Connection, bounds: StoreBounds) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds.value)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     let mut steps = 0;
     connection.progress_handler(
         10_000,
         Some(move || {
             steps += 1;
-            steps > MOST_STEPS
+            steps > bounds.steps
         }),
     )?;
     connection.pragma_update(None, "cell_size_check", true)

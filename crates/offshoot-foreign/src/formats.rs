@@ -3,35 +3,46 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use offshoot_session::error::{Error, Result};
+use offshoot_session::error::Result;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Options, Session};
 use offshoot_session::store::{Flavour, ForeignFolder, ForeignFormat, Root};
 
 use crate::agent::Agent;
 use crate::codex::files::{rollouts, thread_of};
-use crate::opening::open_foreign;
+use crate::opening::open_of;
+use crate::rows;
+use crate::sources::id_of;
 
-static CLAUDE: ForeignFormat = ForeignFormat { word: "claude", folders: claude_folders, open };
-static CODEX: ForeignFormat = ForeignFormat { word: "codex", folders: codex_folders, open };
+static FORMATS: [ForeignFormat; 7] = [
+    ForeignFormat { word: "claude", folders: claude_folders, open: |path, options| open(Agent::Claude, path, options) },
+    ForeignFormat { word: "codex", folders: codex_folders, open: |path, options| open(Agent::Codex, path, options) },
+    ForeignFormat {
+        word: "opencode",
+        folders: opencode_folders,
+        open: |path, options| open(Agent::Opencode, path, options),
+    },
+    ForeignFormat { word: "gemini", folders: gemini_folders, open: |path, options| open(Agent::Gemini, path, options) },
+    ForeignFormat { word: "goose", folders: goose_folders, open: |path, options| open(Agent::Goose, path, options) },
+    ForeignFormat { word: "crush", folders: crush_folders, open: |path, options| open(Agent::Crush, path, options) },
+    ForeignFormat {
+        word: "copilot",
+        folders: copilot_folders,
+        open: |path, options| open(Agent::Copilot, path, options),
+    },
+];
 
 impl Agent {
     /// How its sessions are found and read.
     #[must_use]
     pub fn format(self) -> &'static ForeignFormat {
-        match self {
-            Self::Claude => &CLAUDE,
-            Self::Codex => &CODEX,
-        }
+        FORMATS.iter().find(|format| format.word == self.word()).unwrap_or(&FORMATS[0])
     }
 
-    /// The id of a session, which the name of its file says.
+    /// The id of a session, which its path says; of Gemini CLI only its start.
     #[must_use]
     pub fn id_of(self, path: &Path) -> Option<String> {
-        match self {
-            Self::Claude => path.file_stem()?.to_str().map(str::to_owned),
-            Self::Codex => thread_of(path),
-        }
+        id_of(self, path)
     }
 
     /// The agent's own folder as a root of sessions.
@@ -40,35 +51,27 @@ impl Agent {
         Root::new(folder, Flavour::Foreign(self.format()))
     }
 
-    /// The agent's folder in a home directory, if no variable names another.
+    /// The agent's own folder: a variable may name another one.
     #[must_use]
-    pub fn usual_folder(self, home: &Path) -> PathBuf {
+    pub fn folder(self, home: Option<&Path>, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+        let in_home = |name: &str| home.map(|home| home.join(name));
+        let data = || variable("XDG_DATA_HOME").or_else(|| in_home(".local/share"));
         match self {
-            Self::Claude => home.join(".claude"),
-            Self::Codex => home.join(".codex"),
-        }
-    }
-
-    /// The variable that names another folder.
-    #[must_use]
-    pub fn variable(self) -> &'static str {
-        match self {
-            Self::Claude => "CLAUDE_CONFIG_DIR",
-            Self::Codex => "CODEX_HOME",
+            Self::Claude => variable("CLAUDE_CONFIG_DIR").or_else(|| in_home(".claude")),
+            Self::Codex => variable("CODEX_HOME").or_else(|| in_home(".codex")),
+            Self::Opencode => data().map(|data| data.join("opencode")),
+            Self::Gemini => variable("GEMINI_CLI_HOME").map(|home| home.join(".gemini")).or_else(|| in_home(".gemini")),
+            Self::Goose => {
+                variable("GOOSE_PATH_ROOT").map(|root| root.join("data")).or_else(|| Some(data()?.join("goose")))
+            }
+            Self::Crush => data().map(|data| data.join("crush")),
+            Self::Copilot => in_home(".copilot"),
         }
     }
 }
 
-fn open(path: &Path, options: Options) -> Result<Session> {
-    match open_foreign(path, || options)? {
-        Some(foreign) => Ok(foreign.session),
-        None => Err(Error::NotASession {
-            path: path.to_path_buf(),
-            line: 1,
-            offset: 0,
-            why: "the first records are those of no agent that is known here",
-        }),
-    }
+fn open(agent: Agent, path: &Path, options: Options) -> Result<Session> {
+    Ok(open_of(agent, path, options)?.session)
 }
 
 /// Folders of transcripts are named after working directories.
@@ -125,6 +128,67 @@ fn newest(files: Vec<PathBuf>) -> Vec<PathBuf> {
 fn group(files: &mut Vec<PathBuf>) -> Option<ForeignFolder> {
     let folder = files.first()?.parent()?.to_path_buf();
     Some(folder_of(folder, std::mem::take(files)))
+}
+
+/// One store, or one for each channel.
+fn opencode_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let is_store = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name == "opencode.db" || (name.starts_with("opencode-") && name.ends_with(".db"))
+    };
+    let stores = below(root, std::fs::FileType::is_file);
+    stores.into_iter().filter(is_store).map(|store| store_folder(Agent::Opencode, store)).collect()
+}
+
+/// A store as a folder of its sessions.
+fn store_folder(agent: Agent, store: PathBuf) -> ForeignFolder {
+    let stamp = rows::stamp_of(&store);
+    let files = rows::ids_of(agent, &store).into_iter().map(|id| (store.join(id), stamp)).collect();
+    ForeignFolder { path: store, files }
+}
+
+/// Logs lie in a folder for each project.
+fn gemini_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with("session-") && name.ends_with(".jsonl")
+    };
+    let projects = below(&root.join("tmp"), std::fs::FileType::is_dir).into_iter();
+    projects
+        .map(|project| {
+            let chats = project.join("chats");
+            let mut files = below(&chats, std::fs::FileType::is_file);
+            files.retain(is_log);
+            folder_of(chats, files)
+        })
+        .collect()
+}
+
+/// A store, and the files of older versions beside it.
+fn goose_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let folder = root.join("sessions");
+    let mut files = below(&folder, std::fs::FileType::is_file);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let store = folder.join("sessions.db");
+    let stored = store.is_file().then(|| store_folder(Agent::Goose, store));
+    stored.into_iter().chain([folder_of(folder, files)]).collect()
+}
+
+/// A store in each project: of a working directory, only its own is known.
+fn crush_folders(_: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    let store = cwd.map(|cwd| Path::new(cwd).join(".crush/crush.db")).filter(|store| store.is_file());
+    store.into_iter().map(|store| store_folder(Agent::Crush, store)).collect()
+}
+
+fn copilot_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let sessions = below(&root.join("session-state"), std::fs::FileType::is_dir).into_iter();
+    sessions
+        .map(|folder| {
+            let file = folder.join("events.jsonl");
+            let files = if file.is_file() { vec![file] } else { Vec::new() };
+            folder_of(folder, files)
+        })
+        .collect()
 }
 
 fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {

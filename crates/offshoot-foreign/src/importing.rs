@@ -12,14 +12,12 @@ use offshoot_session::session::Session;
 use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
-use crate::claude::ClaudeMapper;
-use crate::codex::CodexMapper;
-use crate::codex::files::{thread_of, with_base};
+use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
 use crate::import::{ImportAs, ImportReport, ImportedLine, OpenEnd, PAYLOADS, import};
-use crate::opening::{claude_id, is_subagent};
-use crate::side_folder::SideFolder;
+use crate::mapper::Mapper;
 use crate::source_record::rebuild;
+use crate::sources::{SessionVisitor, medium_of, visit};
 
 /// What is imported.
 #[derive(Debug, Clone, Copy)]
@@ -45,15 +43,26 @@ pub fn import_foreign(
     take: &mut dyn FnMut(ImportedLine<'_>) -> Result<()>,
 ) -> Result<ImportReport> {
     let ImportWish { agent, path, id, end, known } = wish;
-    let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
-    let side = SideFolder(path.with_extension(""));
+    let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
     let how = ImportAs { agent, path, id, end, known };
-    match agent {
-        Agent::Claude => import(&medium, ClaudeMapper::new(&claude_id(path), is_subagent(path)), &side, &how, take),
-        Agent::Codex => {
-            let medium = with_base(medium).map_err(Error::io("read the parent of", path))?;
-            import(&medium, CodexMapper::new(thread_of(path).as_deref()), &side, &how, take)
-        }
+    visit(agent, path, medium, ImportVisitor { how, take })
+}
+
+struct ImportVisitor<'a, 't> {
+    how: ImportAs<'a>,
+    take: &'t mut dyn FnMut(ImportedLine<'_>) -> Result<()>,
+}
+
+impl SessionVisitor for ImportVisitor<'_, '_> {
+    type Out = Result<ImportReport>;
+
+    fn visit<M: Mapper + Send + Sync + 'static>(
+        self,
+        medium: ForeignMedium,
+        mapper: M,
+        side: Box<dyn SideFiles>,
+    ) -> Self::Out {
+        import(&medium, mapper, side.as_ref(), &self.how, self.take)
     }
 }
 
@@ -70,11 +79,7 @@ impl SourceBytes {
     /// # Errors
     /// They cannot be read.
     pub fn open(agent: Agent, path: &Path) -> Result<Self> {
-        let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
-        let medium = match agent {
-            Agent::Claude => medium,
-            Agent::Codex => with_base(medium).map_err(Error::io("read the parent of", path))?,
-        };
+        let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
         Ok(Self { medium, at: 0 })
     }
 

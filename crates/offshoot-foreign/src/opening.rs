@@ -8,13 +8,13 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::session::Options;
 
 use crate::agent::Agent;
-use crate::claude::ClaudeMapper;
-use crate::codex::CodexMapper;
-use crate::codex::files::{thread_of, with_base};
+use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
+use crate::mapper::Mapper;
 use crate::record::for_each_record;
-use crate::side_folder::SideFolder;
+use crate::rows;
+use crate::sources::{SessionVisitor, medium_of, visit};
 
 /// So many records decide whose session it is.
 const LOOKED_AT: u32 = 50;
@@ -24,20 +24,30 @@ const LOOKED_AT: u32 = 50;
 /// # Errors
 /// The file cannot be read.
 pub fn open_foreign(path: &Path, options: impl FnOnce() -> Options) -> Result<Option<ForeignSession>> {
-    let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
-    match agent_of(&medium).map_err(Error::io("read", path))? {
-        Some(Agent::Claude) => {
-            let side = SideFolder(path.with_extension(""));
-            let mapper = ClaudeMapper::new(&claude_id(path), is_subagent(path));
-            foreign_session::open(medium, mapper, Box::new(side), options()).map(Some)
-        }
-        Some(Agent::Codex) => {
-            let medium = with_base(medium).map_err(Error::io("read the parent of", path))?;
-            let mapper = CodexMapper::new(thread_of(path).as_deref());
-            let side = SideFolder(path.with_extension(""));
-            foreign_session::open(medium, mapper, Box::new(side), options()).map(Some)
-        }
+    match foreign_agent(path)? {
+        Some(agent) => open_of(agent, path, options()).map(Some),
         None => Ok(None),
+    }
+}
+
+/// Opens a session of this agent.
+pub(crate) fn open_of(agent: Agent, path: &Path, options: Options) -> Result<ForeignSession> {
+    let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
+    visit(agent, path, medium, Opening(options))
+}
+
+struct Opening(Options);
+
+impl SessionVisitor for Opening {
+    type Out = Result<ForeignSession>;
+
+    fn visit<M: Mapper + Send + Sync + 'static>(
+        self,
+        medium: ForeignMedium,
+        mapper: M,
+        side: Box<dyn SideFiles>,
+    ) -> Self::Out {
+        foreign_session::open(medium, mapper, side, self.0)
     }
 }
 
@@ -46,18 +56,11 @@ pub fn open_foreign(path: &Path, options: impl FnOnce() -> Options) -> Result<Op
 /// # Errors
 /// The file cannot be read.
 pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
+    if let Some((store, _)) = rows::parts_of(path) {
+        return Ok(rows::agent_of(&store));
+    }
     let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
     agent_of(&medium).map_err(Error::io("read", path))
-}
-
-pub(crate) fn claude_id(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// Transcripts of subagents lie in a folder below their session's.
-pub(crate) fn is_subagent(path: &Path) -> bool {
-    let is_named = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("agent-"));
-    is_named && path.ancestors().any(|folder| folder.file_name().is_some_and(|name| name == "subagents"))
 }
 
 /// Whose session these records are.
@@ -78,13 +81,16 @@ fn agent_of(medium: &ForeignMedium) -> io::Result<Option<Agent>> {
 
 fn agent_of_record(record: Json<'_>) -> Option<Agent> {
     let is_text = |name: &str| record.get(name).is_some_and(|value| value.kind() == JsonKind::String);
-    let is_claude = is_text("type")
-        && ((is_text("sessionId") && record.get("payload").is_none()) || (is_text("summary") && is_text("leafUuid")));
-    let is_codex = (is_text("type") && record.get("payload").is_some_and(|payload| payload.kind() == JsonKind::Object))
-        || (is_text("id") && is_text("timestamp") && record.get("instructions").is_some());
+    let is_object = |name: &str| record.get(name).is_some_and(|value| value.kind() == JsonKind::Object);
+    let begins = |name: &str, start: &str| record.str(name).is_some_and(|text| text.starts_with(start));
     match () {
-        () if is_claude => Some(Agent::Claude),
-        () if is_codex => Some(Agent::Codex),
+        () if is_text("sessionId") && is_text("projectHash") => Some(Agent::Gemini),
+        () if begins("type", "session.start") && is_object("data") => Some(Agent::Copilot),
+        () if is_text("working_dir") && record.get("message_count").is_some() => Some(Agent::Goose),
+        () if is_text("type") && is_text("sessionId") && record.get("payload").is_none() => Some(Agent::Claude),
+        () if is_text("type") && is_text("summary") && is_text("leafUuid") => Some(Agent::Claude),
+        () if is_text("type") && is_object("payload") => Some(Agent::Codex),
+        () if is_text("id") && is_text("timestamp") && record.get("instructions").is_some() => Some(Agent::Codex),
         () => None,
     }
 }

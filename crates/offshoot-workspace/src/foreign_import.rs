@@ -62,6 +62,12 @@ pub fn own_session_of(place: &Place, file: &Path) -> Result<(PathBuf, Option<Str
 impl ForeignImport {
     /// Looks at the source and at what is there of it.
     pub(crate) fn plan(place: &Place, agent: Agent, source: &Path, is_now: bool) -> Result<Self> {
+        if !agent.only_appends() {
+            let why = format!("{} changes its records in place, which an import cannot follow yet", agent.title());
+            let instead =
+                Hint::Text("`offshoot fork` makes a session of yours from it, without the agent's records".to_owned());
+            return Err(Failure::refused(FailureKind::Failed, why).hint(instead));
+        }
         let foreign = place.open_to_read(source)?;
         let stamp = std::fs::metadata(source).ok().and_then(|meta| Stamp::of(&meta).modified_at());
         let is_still = stamp.is_none_or(|modified| place.now().saturating_sub(modified) > STILL);

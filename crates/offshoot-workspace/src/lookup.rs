@@ -330,6 +330,8 @@ fn existing(path: PathBuf) -> Result<PathBuf> {
             Err(Failure::refused(FailureKind::Usage, format!("{} is a folder, not a session file", path.display())))
         }
         Ok(_) => Ok(path),
+        // A session in another agent's store.
+        Err(_) if path.parent().is_some_and(Path::is_file) => Ok(path),
         Err(error) => Err(Error::io("open", &path)(error).into()),
     }
 }

@@ -57,6 +57,16 @@ closed_words! {
         Claude = "claude",
         /// Codex.
         Codex = "codex",
+        /// opencode.
+        Opencode = "opencode",
+        /// Gemini CLI.
+        Gemini = "gemini",
+        /// Goose.
+        Goose = "goose",
+        /// Crush.
+        Crush = "crush",
+        /// Copilot CLI.
+        Copilot = "copilot",
     }
 }
 
@@ -70,6 +80,11 @@ impl SessionProgram {
             Self::Omp => "omp",
             Self::Claude => Agent::Claude.word(),
             Self::Codex => Agent::Codex.word(),
+            Self::Opencode => Agent::Opencode.word(),
+            Self::Gemini => Agent::Gemini.word(),
+            Self::Goose => Agent::Goose.word(),
+            Self::Crush => Agent::Crush.word(),
+            Self::Copilot => Agent::Copilot.word(),
         }
     }
 
@@ -79,6 +94,11 @@ impl SessionProgram {
         match agent {
             Agent::Claude => Self::Claude,
             Agent::Codex => Self::Codex,
+            Agent::Opencode => Self::Opencode,
+            Agent::Gemini => Self::Gemini,
+            Agent::Goose => Self::Goose,
+            Agent::Crush => Self::Crush,
+            Agent::Copilot => Self::Copilot,
         }
     }
 }

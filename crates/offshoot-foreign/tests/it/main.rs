@@ -8,3 +8,4 @@ mod claude;
 mod codex;
 mod hostile;
 mod imports;
+mod others;

@@ -49,6 +49,16 @@ closed_words! {
         Claude = "claude",
         /// Codex'.
         Codex = "codex",
+        /// opencode's.
+        Opencode = "opencode",
+        /// Gemini CLI's.
+        Gemini = "gemini",
+        /// Goose's.
+        Goose = "goose",
+        /// Crush's.
+        Crush = "crush",
+        /// Copilot CLI's.
+        Copilot = "copilot",
         /// Those of every agent.
         All = "all",
     }
@@ -63,6 +73,11 @@ impl ListedProgram {
             Self::Omp => program == SessionProgram::Omp,
             Self::Claude => program == SessionProgram::Claude,
             Self::Codex => program == SessionProgram::Codex,
+            Self::Opencode => program == SessionProgram::Opencode,
+            Self::Gemini => program == SessionProgram::Gemini,
+            Self::Goose => program == SessionProgram::Goose,
+            Self::Crush => program == SessionProgram::Crush,
+            Self::Copilot => program == SessionProgram::Copilot,
         }
     }
 
@@ -70,7 +85,14 @@ impl ListedProgram {
     fn is_foreign(self) -> bool {
         match self {
             Self::Offshoot | Self::Pi | Self::Omp => false,
-            Self::Claude | Self::Codex | Self::All => true,
+            Self::Claude
+            | Self::Codex
+            | Self::Opencode
+            | Self::Gemini
+            | Self::Goose
+            | Self::Crush
+            | Self::Copilot
+            | Self::All => true,
         }
     }
 }
@@ -128,8 +150,8 @@ impl Operation for List {
         aliases: &["ls"],
         title: "List the sessions of this folder, newest activity first",
         says: "Sessions of offshoot, pi and oh-my-pi are listed together; those of pi and\n\
-               oh-my-pi are marked. --agent claude and codex list those of Claude Code and\n\
-               Codex, which are only read, and --agent all lists everything. The id is the shortest start that is unique, with at\n\
+               oh-my-pi are marked. --agent claude, codex and others list those of other\n\
+               agents, which are only read, and --agent all lists everything. The id is the shortest start that is unique, with at\n\
                least four characters. A session without a name shows its first message.\n\
                Tokens and cost are what providers reported, summed over all branches. With\n\
                --all the column of tokens needs a terminal of at least 100 columns.\n\n\

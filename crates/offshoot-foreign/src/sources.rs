@@ -1,0 +1,106 @@
+//! The bytes of a session of any agent, and the mapper that reads them.
+
+use std::io;
+use std::path::Path;
+
+use offshoot_session::json::Json;
+use offshoot_session::medium::read_regular_text;
+
+use crate::agent::Agent;
+use crate::claude::ClaudeMapper;
+use crate::codex::CodexMapper;
+use crate::codex::files::{thread_of, with_base};
+use crate::composing::SideFiles;
+use crate::copilot::CopilotFormat;
+use crate::crush::CrushFormat;
+use crate::foreign_medium::ForeignMedium;
+use crate::gemini::GeminiFormat;
+use crate::goose::GooseFormat;
+use crate::linear::LinearMapper;
+use crate::mapper::Mapper;
+use crate::opencode::OpencodeFormat;
+use crate::rows;
+use crate::side_folder::SideFolder;
+
+/// What is done with a session, whosever it is.
+pub(crate) trait SessionVisitor {
+    type Out;
+
+    fn visit<M: Mapper + Send + Sync + 'static>(
+        self,
+        medium: ForeignMedium,
+        mapper: M,
+        side: Box<dyn SideFiles>,
+    ) -> Self::Out;
+}
+
+/// Opens the bytes of a session.
+pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> {
+    match rows::parts_of(path) {
+        Some((store, id)) => {
+            let bytes = rows::records_of(agent, &store, &id)?;
+            if bytes.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::NotFound, "the store has no such session"));
+            }
+            let stamp = rows::stamp_of(&store).ok_or(io::ErrorKind::NotFound)?;
+            Ok(ForeignMedium::of_bytes(path, stamp, bytes))
+        }
+        None if agent == Agent::Codex => with_base(ForeignMedium::open(path)?),
+        None => ForeignMedium::open(path),
+    }
+}
+
+/// Hands the mapper of an agent to a visitor.
+pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: ForeignMedium, visitor: V) -> V::Out {
+    let side = Box::new(SideFolder(path.with_extension("")));
+    let id = id_of(agent, path).unwrap_or_default();
+    match agent {
+        Agent::Claude => visitor.visit(medium, ClaudeMapper::new(&id, is_subagent(path)), side),
+        Agent::Codex => visitor.visit(medium, CodexMapper::new(thread_of(path).as_deref()), side),
+        Agent::Opencode => visitor.visit(medium, LinearMapper::<OpencodeFormat>::new(&id, None), side),
+        Agent::Gemini => visitor.visit(medium, LinearMapper::<GeminiFormat>::new("", gemini_cwd(path)), side),
+        Agent::Goose => visitor.visit(medium, LinearMapper::<GooseFormat>::new(&id, None), side),
+        Agent::Crush => visitor.visit(medium, LinearMapper::<CrushFormat>::new(&id, crush_cwd(path)), side),
+        Agent::Copilot => visitor.visit(medium, LinearMapper::<CopilotFormat>::new(&id, None), side),
+    }
+}
+
+/// The id of a session, as its path says it.
+pub(crate) fn id_of(agent: Agent, path: &Path) -> Option<String> {
+    let named = |name: Option<&std::ffi::OsStr>| name?.to_str().map(str::to_owned);
+    match agent {
+        Agent::Claude => named(path.file_stem()),
+        Agent::Codex => thread_of(path),
+        Agent::Opencode | Agent::Crush => named(path.file_name()),
+        Agent::Goose => named(path.file_stem()),
+        // The eight digits at the end of the name begin it.
+        Agent::Gemini => named(path.file_stem()).map(|stem| stem.rsplit('-').next().unwrap_or_default().to_owned()),
+        Agent::Copilot => named(path.parent()?.file_name()),
+    }
+}
+
+/// Transcripts of subagents lie in a folder below their session's.
+fn is_subagent(path: &Path) -> bool {
+    let is_named = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("agent-"));
+    is_named && path.ancestors().any(|folder| folder.file_name().is_some_and(|name| name == "subagents"))
+}
+
+/// The project of a database in its folder `.crush`.
+fn crush_cwd(path: &Path) -> Option<String> {
+    let folder = path.parent()?.parent()?;
+    let project = folder.file_name().filter(|name| *name == ".crush").and(folder.parent())?;
+    Some(project.to_string_lossy().into_owned())
+}
+
+/// The project of a log, whose folder has a name that `projects.json` explains.
+fn gemini_cwd(path: &Path) -> Option<String> {
+    const LARGEST: u64 = 4 << 20;
+    let chats = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "chats"))?;
+    let slug = chats.parent()?.file_name()?.to_str()?;
+    let text = read_regular_text(&chats.parent()?.parent()?.parent()?.join("projects.json"), LARGEST).ok()?;
+    let projects = Json::parse(&text).ok()?.get("projects")?;
+    let is_it = |(path, known): &(std::borrow::Cow<'_, str>, Json<'_>)| {
+        known.as_str().is_some_and(|known| known == slug) || crate::key::hex_hash(&[path.as_bytes()], 64) == slug
+    };
+    projects.members().find(is_it).map(|(path, _)| path.into_owned())
+}

@@ -1,0 +1,141 @@
+//! opencode, Gemini CLI, Goose, Crush and Copilot CLI: whole trees, and what the notes beside the fixtures expect.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_foreign::Agent;
+use offshoot_session::entry::Source as _;
+use offshoot_session::id::EntryId;
+use offshoot_session::kind::{Kind, Role};
+use offshoot_session::session::{Options, Session};
+
+use crate::support::{fixtures, golden, spelled};
+
+/// Every session that the agent's format finds below a folder.
+fn sessions(agent: Agent, root: &Path) -> Vec<PathBuf> {
+    let folders = (agent.format().folders)(root, Some(&root.to_string_lossy()));
+    let mut found: Vec<PathBuf> = folders.into_iter().flat_map(|folder| folder.files).map(|(path, _)| path).collect();
+    found.sort();
+    found
+}
+
+fn open(agent: Agent, path: &Path) -> Session {
+    assert_eq!(offshoot_foreign::foreign_agent(path).unwrap(), Some(agent), "{}", path.display());
+    (agent.format().open)(path, Options::default()).unwrap()
+}
+
+fn whole(agent: Agent, folder: &str) -> Vec<Session> {
+    let root = fixtures(folder);
+    let mut text = String::new();
+    let mut all = Vec::new();
+    for path in sessions(agent, &root) {
+        let session = open(agent, &path);
+        text += &format!("== {}\n{}", path.strip_prefix(&root).unwrap().display(), spelled(&session));
+        all.push(session);
+    }
+    let root = root.display().to_string();
+    golden(&format!("{}.txt", agent.word()), &text.replace(&root, "/home/u/work/demo"));
+    all
+}
+
+/// The last words on the path to the leaf, and those of the prompts on it.
+fn said(session: &Session) -> Vec<String> {
+    let path = session.tree().path(session.leaf().unwrap());
+    let entries = path.into_iter().map(|ix| session.entry(ix).unwrap()).filter(|entry| entry.role == Some(Role::User));
+    entries.map(|entry| entry.message_text("").unwrap()).collect()
+}
+
+fn of_kind(session: &Session, kind: Kind) -> Vec<String> {
+    let tree = session.tree();
+    let found = tree.entries().filter(|ix| tree.node(*ix).kind() == kind);
+    found.map(|ix| tree.node(ix).id().unwrap().as_str().to_owned()).collect()
+}
+
+fn named<'a>(all: &'a [Session], id: &str) -> &'a Session {
+    all.iter().find(|session| session.id() == id).unwrap()
+}
+
+#[test]
+fn opencode_is_open_before_what_was_taken_back() {
+    let all = whole(Agent::Opencode, "opencode");
+    assert_eq!(all.len(), 3);
+    let main = named(&all, "ses_main");
+    assert_eq!(said(main), ["why are blanks counted?"]);
+    let leaf = main.tree().skip_leaf_markers(main.leaf().unwrap()).unwrap();
+    assert_eq!(main.tree().node(leaf).id().unwrap().as_str(), "msg_000006main");
+    assert!(main.find("msg_000008main").is_ok(), "what was taken back is there");
+    assert_eq!(of_kind(main, Kind::Compaction), ["msg_000005main"]);
+    assert_eq!(named(&all, "ses_kid").header().parent_session(), Some("ses_main"));
+    assert_eq!((main.cwd(), main.name().unwrap().as_deref()), (Some("/home/u/work/demo"), Some("wordcount blanks")));
+}
+
+#[test]
+fn gemini_takes_the_last_message_of_an_id_and_goes_back() {
+    let all = whole(Agent::Gemini, "gemini-cli");
+    let main = named(&all, "9a8b7c6d-3333-4333-8333-333333333333");
+    let tree = main.tree();
+    assert_eq!(said(main), ["after a rewind to nowhere"]);
+    let newest = of_kind(main, Kind::Message).into_iter().find(|id| id.starts_with("g3~")).unwrap();
+    let children = tree.children(main.find(&newest).unwrap());
+    let children: Vec<_> = children.filter_map(|ix| tree.node(ix).id()).map(EntryId::as_str).collect();
+    assert_eq!(children.len(), 1, "the result of its call: {children:?}");
+    let prompts = tree.children(main.find(children[0]).unwrap());
+    let prompts: Vec<_> = prompts.filter_map(|ix| tree.node(ix).id()).map(EntryId::as_str).collect();
+    assert_eq!(prompts, ["g4", "g6"]);
+    assert_eq!((main.cwd(), main.name().unwrap().as_deref()), (Some("/home/u/work/demo"), Some("wordcount blanks")));
+}
+
+#[test]
+fn goose_has_a_summary_that_only_the_model_sees() {
+    let all = whole(Agent::Goose, "goose/data");
+    let main = named(&all, "20260922_1");
+    assert_eq!(of_kind(main, Kind::Compaction), ["msg_20260922_1_5"]);
+    assert_eq!(said(main), ["why are blanks counted?", "go on"]);
+    let legacy = fixtures("goose").join("legacy/20250601_101500.jsonl");
+    let old = open(Agent::Goose, &legacy);
+    assert_eq!((said(&old), old.cwd()), (vec!["old question".to_owned()], Some("/home/u/work/demo")));
+}
+
+#[test]
+fn crush_has_a_summary_message_and_shell_commands() {
+    let all = whole(Agent::Crush, "crush");
+    let main = named(&all, "crush-main");
+    assert_eq!(of_kind(main, Kind::Compaction), ["cm5"]);
+    let bash = main.tree().entries().filter(|ix| main.tree().node(*ix).role() == Some(Role::BashExecution)).count();
+    assert_eq!((bash, named(&all, "toolu_c9").header().parent_session()), (1, Some("crush-main")));
+    assert!(main.cwd().unwrap().ends_with("fixtures/crush"));
+}
+
+#[test]
+fn copilot_has_calls_with_results() {
+    let all = whole(Agent::Copilot, "copilot-cli");
+    let results = |session: &Session| {
+        let tree = session.tree();
+        tree.entries().filter(|ix| tree.node(*ix).role() == Some(Role::ToolResult)).count()
+    };
+    assert_eq!((all.len(), results(&all[0]), all[0].cwd()), (1, 1, Some("/home/u/work/demo")));
+}
+
+/// A store's log has rows that the file has not. Reading leaves both as they are.
+#[test]
+fn a_live_store_is_read_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("opencode.db");
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &store).unwrap();
+    let writer = rusqlite::Connection::open(&store).unwrap();
+    let rename = "UPDATE session SET title = 'from the log' WHERE id = 'ses_kid'";
+    writer.execute_batch(&format!("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; {rename}")).unwrap();
+    let look = || {
+        let files = crate::support::files(folder.path(), "");
+        let stamp =
+            |file: &PathBuf| (std::fs::read(file).unwrap(), std::fs::metadata(file).unwrap().modified().unwrap());
+        files.iter().map(|file| (file.clone(), stamp(file))).collect::<Vec<_>>()
+    };
+    let before = look();
+    let session = open(Agent::Opencode, &store.join("ses_kid"));
+    assert_eq!(session.name().unwrap().as_deref(), Some("from the log"));
+    assert_eq!(sessions(Agent::Opencode, folder.path()).len(), 3);
+    assert_eq!(look().len(), before.len(), "nothing was made");
+    assert!(
+        look().iter().zip(&before).filter(|(now, _)| !now.0.to_string_lossy().ends_with("-shm")).all(|(a, b)| a == b)
+    );
+}
