@@ -162,11 +162,16 @@ impl AgentSession {
     /// Asks for anything; the other methods wrap it.
     pub async fn ask<R: Askable>(&self, request: R) -> Result<R::Reply> {
         let (reply, replied) = ReplyTo::channel();
-        let asked = request.asked(reply);
-        if let (Some(live), Asked::Prompt(..) | Asked::Steer(..) | Asked::FollowUp(..)) =
-            (&self.inner.live_tools, &asked)
+        let mut asked = request.asked(reply);
+        if let (
+            Some(live),
+            Asked::Prompt(Prompt(said), _) | Asked::Steer(Steer(said), _) | Asked::FollowUp(FollowUp(said), _),
+        ) = (&self.inner.live_tools, &mut asked)
         {
             live.ready().await;
+            if let Some(expanded) = live.expand(&said.text).await {
+                said.text = expanded.map_err(AgentError::Failed)?;
+            }
         }
         let after = match self.inner.extensions.as_deref() {
             Some(extensions) => self.begin(extensions, asked).await?,

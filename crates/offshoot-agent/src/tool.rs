@@ -62,7 +62,7 @@ pub use paths::{FoundPath, PathBase};
 pub use picture::stored_picture;
 pub use read::Read;
 pub(crate) use replace::Replacement;
-pub use source::{LiveTools, ToolSource, ToolTaker, Waiting};
+pub use source::{Expanding, LiveTools, NextPrompts, SourcePrompt, ToolSource, ToolTaker, Waiting};
 pub use task::{TASK_TOOL, Task};
 pub use tier::Tier;
 pub use todo::{Todo, TodoEdit, todo_words};

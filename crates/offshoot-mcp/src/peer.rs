@@ -41,6 +41,7 @@ pub(crate) type Closing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ServerNews {
     ToolsChanged,
+    PromptsChanged,
     Log(String),
     Gone,
 }
@@ -333,6 +334,7 @@ impl Peer {
     fn heed(&self, method: &str, params: &Value) {
         let news = match method {
             "notifications/tools/list_changed" => ServerNews::ToolsChanged,
+            "notifications/prompts/list_changed" => ServerNews::PromptsChanged,
             "notifications/message" => ServerNews::Log(logged(params)),
             "notifications/progress" => return self.progressed(params),
             "notifications/cancelled" => return self.take_back(&params["requestId"]),

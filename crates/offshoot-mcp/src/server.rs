@@ -22,6 +22,7 @@ use crate::exposure::Exposure;
 use crate::http;
 use crate::oauth::{SignIn, SignInPlace, TokenStore};
 use crate::peer::{CallError, Peer, PeerParts, Progress, ServerNews};
+use crate::prompt::PromptDefinition;
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
 use crate::stdio::{self, ErrorTail, ServerProcess};
 
@@ -86,6 +87,7 @@ struct Inner {
     connection: Option<Connection>,
     era: Option<Era>,
     tools: Option<Arc<[ToolDefinition]>>,
+    prompts: Option<Arc<[PromptDefinition]>>,
     troubles: Vec<String>,
     logged: VecDeque<String>,
     starts: VecDeque<Instant>,
@@ -115,6 +117,7 @@ impl Server {
             connection: None,
             era: known.as_ref().and_then(|known| known.era),
             tools: known.map(|known| known.tools.into()),
+            prompts: None,
             troubles: Vec::new(),
             logged: VecDeque::new(),
             starts: VecDeque::new(),
@@ -303,6 +306,34 @@ impl Server {
         Ok(())
     }
 
+    /// Its prompts as they were listed; `None` before that.
+    pub(crate) fn prompts(&self) -> Option<Arc<[PromptDefinition]>> {
+        self.inner().prompts.clone()
+    }
+
+    /// Whether its prompts may reach the person: it has some, and is not hidden.
+    pub(crate) fn lists_prompts(&self) -> bool {
+        let is_hidden = self.configured.config.switches.exposure == Some(Exposure::Hidden);
+        !is_hidden && matches!(&self.inner().state, ServerState::Ready(of) if of.has_prompts)
+    }
+
+    /// Lists its prompts anew.
+    pub(crate) async fn list_prompts(self: &Arc<Self>) -> Result<Arc<[PromptDefinition]>, CallError> {
+        let client = self.client().await?;
+        let listed = match client.server.has_prompts {
+            true => self.noted(client.list("prompts/list", "prompts").await)?,
+            false => Vec::new(),
+        };
+        let prompts: Arc<[PromptDefinition]> = PromptDefinition::all(&listed).into();
+        self.inner().prompts = Some(prompts.clone());
+        Ok(prompts)
+    }
+
+    /// Who answers its questions, and those about its prompts.
+    pub(crate) fn asker(&self) -> Option<&FormAsker> {
+        self.asker.get()
+    }
+
     /// Calls a tool. Nothing is called twice that may have run, as a call whose connection ends.
     pub(crate) async fn call(
         self: &Arc<Self>,
@@ -423,8 +454,17 @@ fn cannot_start(plan: &StartPlan, cwd: &Path, error: &std::io::Error) -> CallErr
 }
 
 /// Boxed: connecting leads to listening, and listening here.
-fn relist(server: Arc<Server>) -> Listening {
-    Box::pin(async move { drop(server.list_tools().await) })
+fn relist(server: Arc<Server>, changed: Vec<ServerNews>) -> Listening {
+    Box::pin(async move {
+        // What cannot be listed now is asked again when somebody calls it.
+        if changed.contains(&ServerNews::PromptsChanged) {
+            drop(server.list_prompts().await);
+            drop(server.changed.send(server.name().to_owned()));
+        }
+        if changed.contains(&ServerNews::ToolsChanged) {
+            drop(server.list_tools().await);
+        }
+    })
 }
 
 /// So long after a change a list is read: servers announce several at once.
@@ -442,21 +482,21 @@ async fn listen(server: std::sync::Weak<Server>, mut heard: UnboundedReceiver<Se
                 }
                 return;
             }
-            ServerNews::ToolsChanged => {
+            first @ (ServerNews::ToolsChanged | ServerNews::PromptsChanged) => {
                 tokio::time::sleep(DEBOUNCE).await;
-                let mut is_gone = false;
+                let (mut is_gone, mut changed) = (false, vec![first]);
                 while let Ok(more) = heard.try_recv() {
                     match more {
                         ServerNews::Log(line) => server.log(line),
                         ServerNews::Gone => is_gone = true,
-                        ServerNews::ToolsChanged => {}
+                        more if changed.contains(&more) => {}
+                        more => changed.push(more),
                     }
                 }
                 if is_gone {
                     return;
                 }
-                // It is asked again when somebody calls a tool.
-                relist(server).await;
+                relist(server, changed).await;
             }
         }
     }

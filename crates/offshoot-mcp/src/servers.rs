@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use offshoot_agent::tool::{LiveTools, Tool, ToolSource, ToolTaker, Waiting};
+use offshoot_agent::tool::{Expanding, LiveTools, NextPrompts, SourcePrompt, Tool, ToolSource, ToolTaker, Waiting};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -13,6 +13,8 @@ use crate::cache::DefinitionCache;
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
 use crate::exposure::{Exposure, named};
+use crate::prompt::PromptDefinition;
+use crate::prompt_call::{called_prompt, named_prompts, spelled};
 use crate::resource_tools::{ResourceServers, ResourceTool};
 use crate::search_tool::{Findable, Searchable, ToolSearch};
 use crate::server::{Server, ServerContext};
@@ -29,6 +31,10 @@ pub struct Servers {
     changed: Mutex<Option<UnboundedReceiver<String>>>,
     /// How many servers have been tried.
     tried: watch::Sender<usize>,
+    /// The same of their prompts.
+    tried_prompts: watch::Sender<usize>,
+    /// Counts how often prompts have changed.
+    prompts: watch::Sender<u64>,
     agent: OnceLock<Arc<dyn ToolTaker>>,
     state: Mutex<DeclaredState>,
     this: Weak<Self>,
@@ -70,6 +76,8 @@ impl Servers {
             cache,
             changed: Mutex::new(Some(changed)),
             tried: watch::Sender::new(0),
+            tried_prompts: watch::Sender::new(0),
+            prompts: watch::Sender::new(0),
             agent: OnceLock::new(),
             state: Mutex::new(state),
             this: this.clone(),
@@ -106,6 +114,11 @@ impl Servers {
         // Its tools are the agent's before anybody waits no longer.
         self.declare(&server);
         self.tried.send_modify(|tried| *tried += 1);
+        // What cannot be listed is told when somebody calls a prompt.
+        if server.lists_prompts() && server.list_prompts().await.is_ok() {
+            self.prompts.send_modify(|version| *version += 1);
+        }
+        self.tried_prompts.send_modify(|tried| *tried += 1);
     }
 
     /// The tools of a server with their names and exposures.
@@ -176,7 +189,11 @@ impl Servers {
     }
 
     async fn until_tried(&self) {
-        let mut tried = self.tried.subscribe();
+        self.until_all(&self.tried).await;
+    }
+
+    async fn until_all(&self, tried: &watch::Sender<usize>) {
+        let mut tried = tried.subscribe();
         let all = self.servers.len();
         // The sender lives as long as this.
         drop(timeout(READY, tried.wait_for(|tried| *tried >= all)).await);
@@ -203,6 +220,7 @@ impl LiveTools for Servers {
             while let Some(name) = changed.recv().await {
                 let Some(this) = this.upgrade() else { return };
                 this.servers.iter().filter(|server| server.name() == name).for_each(|server| this.declare(server));
+                this.prompts.send_modify(|version| *version += 1);
             }
         }));
     }
@@ -212,6 +230,43 @@ impl LiveTools for Servers {
             if self.servers.iter().any(|server| Self::is_awaited(server)) {
                 self.until_tried().await;
             }
+        })
+    }
+
+    fn prompts(&self) -> Vec<SourcePrompt> {
+        let of_server = |server: &Arc<Server>| {
+            let prompts = server.prompts().unwrap_or_default();
+            let named = named_prompts(server.name(), &prompts);
+            let prompt = |(name, prompt): (String, &PromptDefinition)| SourcePrompt {
+                name,
+                short: format!("{}:{}", server.name(), prompt.name),
+                source: server.name().to_owned(),
+                description: prompt.description.clone(),
+                usage: prompt.usage(),
+            };
+            named.map(prompt).collect::<Vec<_>>()
+        };
+        self.servers.iter().flat_map(of_server).collect()
+    }
+
+    fn prompts_changed(&self, seen: Option<u64>) -> NextPrompts<'_> {
+        Box::pin(async move {
+            let mut version = self.prompts.subscribe();
+            if seen.is_none() {
+                self.until_all(&self.tried_prompts).await;
+            }
+            // The sender lives as long as this.
+            drop(version.wait_for(|now| Some(*now) != seen).await);
+            *version.borrow()
+        })
+    }
+
+    fn expand<'a>(&'a self, typed: &'a str) -> Expanding<'a> {
+        Box::pin(async move {
+            let typed = typed.strip_prefix('/')?;
+            let (called, arguments) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+            let (server, spelling) = self.servers.iter().find_map(|server| Some((server, spelled(server, called)?)))?;
+            called_prompt(server, spelling, arguments).await
         })
     }
 

@@ -18,8 +18,8 @@ use offshoot_workspace::branches;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
 
 use crate::records::{
-    CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData, StateData,
-    StatsData, TokensData,
+    CalledData, CommandsData, ContextUsageData, ForkMessageData, ForkMessagesData, LastTextData, ModelData, ModelsData,
+    StateData, StatsData, TokensData,
 };
 use crate::responder::{Answered, RpcData};
 use crate::server::{RpcServer, not_found};
@@ -42,6 +42,10 @@ pub(crate) async fn commands(server: &RpcServer) -> Answered {
     let mut commands = server.extensions.as_ref().map(|set| set.commands()).unwrap_or_default();
     let found = serde_json::to_value(CommandsData::new(&resources))?;
     commands.extend(found["commands"].as_array().cloned().unwrap_or_default());
+    if let Some(live) = server.agent.live_tools() {
+        let prompts = live.prompts().into_iter().map(|prompt| serde_json::to_value(CalledData::of_server(prompt)));
+        commands.extend(prompts.collect::<std::result::Result<Vec<_>, _>>()?);
+    }
     Ok(RpcData::Json(serde_json::json!({"commands": commands}).to_string()))
 }
 

@@ -1,6 +1,7 @@
 //! The data of responses, in pi's shapes. `docs/rpc.md` lists them.
 
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_agent::tool::SourcePrompt;
 use offshoot_protocol::model::{Model, Price};
 use offshoot_protocol::{QueueMode, ThinkingLevel};
 use schemars::JsonSchema;
@@ -280,13 +281,28 @@ pub(crate) struct CommandsData {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CalledData {
+pub(crate) struct CalledData {
     /// Without the slash.
     name: String,
     description: String,
-    /// `prompt` or `skill`.
+    /// `prompt` or `skill`; `mcp` for a prompt of a server.
     source: &'static str,
-    source_info: SourceData,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_info: Option<SourceData>,
+    /// The server of a prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
+    /// The arguments of a server's prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argument_hint: Option<String>,
+}
+
+impl CalledData {
+    pub(crate) fn of_server(prompt: SourcePrompt) -> Self {
+        let SourcePrompt { name, source, description, usage, .. } = prompt;
+        let argument_hint = (!usage.is_empty()).then_some(usage);
+        Self { name, description, source: "mcp", source_info: None, server: Some(source), argument_hint }
+    }
 }
 
 /// Where a prompt template or a skill comes from.
@@ -327,7 +343,14 @@ fn called(about: &Resource, source: &'static str, name: String) -> CalledData {
         origin: if about.package.is_some() { "package" } else { "top-level" },
         base_dir: base_of(about),
     };
-    CalledData { name, description: about.description.clone(), source, source_info }
+    CalledData {
+        name,
+        description: about.description.clone(),
+        source,
+        source_info: Some(source_info),
+        server: None,
+        argument_hint: None,
+    }
 }
 
 /// The folder that holds `prompts` or `skills`; of the command line the folder of the file.

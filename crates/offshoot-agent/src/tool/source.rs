@@ -65,6 +65,22 @@ pub trait LiveTools: Send + Sync {
     /// Before each prompt. Waits for tools that its request has to declare, a limited time.
     fn ready(&self) -> Waiting<'_>;
 
+    /// Prompts of sources that a person can call, as far as they are known.
+    fn prompts(&self) -> Vec<SourcePrompt> {
+        Vec::new()
+    }
+
+    /// Waits until prompts are known that were not at the time of `seen`, and gives the time of now. Without `seen` also until every
+    /// source has been tried, a limited time. By default for ever.
+    fn prompts_changed(&self, _seen: Option<u64>) -> NextPrompts<'_> {
+        Box::pin(std::future::pending())
+    }
+
+    /// The text for a typed line that calls a prompt of a source (`/name arguments`); `None` for any other line. The error is in words.
+    fn expand<'a>(&'a self, _typed: &'a str) -> Expanding<'a> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// Where each source stands, as lines for a person, who may have been sent escapes: they are cleaned.
     fn lines(&self) -> Vec<String>;
 
@@ -77,6 +93,26 @@ pub trait LiveTools: Send + Sync {
     /// The agent ends.
     fn close(&self) -> Waiting<'_>;
 }
+
+/// A prompt of a source. All texts are foreign, and each is one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+pub struct SourcePrompt {
+    /// Without the slash.
+    pub name: String,
+    /// Another spelling.
+    pub short: String,
+    pub source: String,
+    pub description: String,
+    /// Its arguments.
+    pub usage: String,
+}
+
+/// A prompt that is being fetched.
+pub type Expanding<'a> = Pin<Box<dyn Future<Output = Option<Result<String, String>>> + Send + 'a>>;
+
+/// The number of the next change.
+pub type NextPrompts<'a> = Pin<Box<dyn Future<Output = u64> + Send + 'a>>;
 
 /// Something that takes its time.
 pub type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;

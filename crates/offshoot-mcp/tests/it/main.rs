@@ -16,6 +16,7 @@ mod run;
 mod http_server;
 mod odd_servers;
 mod asking;
+mod prompts;
 mod over_http;
 mod signing_in;
 

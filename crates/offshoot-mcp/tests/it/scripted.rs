@@ -122,7 +122,8 @@ impl OddServer {
             "initialize" if is_modern => refuse(-32601, "method not found"),
             "initialize" if self.is("old") => answer(json!({"protocolVersion": "2020-01-01", "capabilities": {}})),
             "initialize" => answer(json!({
-                "protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": true}},
+                "protocolVersion": "2025-06-18",
+                "capabilities": if self.is("prompts") { json!({"tools": {"listChanged": true}, "prompts": {"listChanged": true}}) } else { json!({"tools": {"listChanged": true}}) },
                 "serverInfo": {"name": "odd", "version": "1"}, "instructions": "Be \u{1b}[1mbold.\nSecond line.",
             })),
             "tools/list"
@@ -132,6 +133,20 @@ impl OddServer {
             }
             "tools/list" => self.list(message, answer),
             "tools/call" => self.call(message, answer),
+            "prompts/list" => {
+                let arguments = json!([{"name": "who", "description": "Whom?", "required": true}, {"name": "style"}]);
+                let mut prompts =
+                    vec![json!({"name": "greet-all", "description": "says hello", "arguments": arguments})];
+                if self.is_awake.get() {
+                    prompts.push(json!({"name": "later"}));
+                }
+                answer(json!({"prompts": prompts}));
+            }
+            "prompts/get" => {
+                let words = format!("{} {}", message["params"]["name"], message["params"]["arguments"]);
+                let message = |role: &str, text: &str| json!({"role": role, "content": {"type": "text", "text": text}});
+                answer(json!({"messages": [message("user", &words), message("assistant", "Yes?")]}));
+            }
             _ if id.is_null() => {}
             _ => refuse(-32601, "method not found"),
         }
@@ -204,6 +219,9 @@ impl OddServer {
                 );
             }
             return answer(text(&format!("{} {}", params["inputResponses"], params["requestState"])));
+        }
+        if self.is("prompts") && !self.is_awake.replace(true) {
+            send(&json!({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}));
         }
         if self.is("progress") {
             let token = &params["_meta"]["progressToken"];

@@ -88,6 +88,8 @@ pub enum Msg {
     Patches(String, String, Result<Vec<FilePatch>, String>),
     /// The skills, templates and commands of extensions that may be called.
     Called(Vec<editor::Choice>, Completeness),
+    /// The prompts of servers that may be called, and other spellings of their names.
+    Prompts(Vec<editor::Choice>, Vec<String>),
     /// What was read anew.
     Reloaded(Box<Reloaded>),
     /// Whether the folder is trusted, in words, and what each answer means, in the order of

@@ -119,6 +119,10 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),
+        Msg::Prompts(prompts, spelled) => {
+            model.editor.offer(|offers| offers.set_served(prompts, spelled));
+            Vec::new()
+        }
         Msg::Reloaded(reloaded) => settings::reloaded(model, *reloaded),
         Msg::SessionFolder(file, refusal) => overlay::session_folder(model, file, &refusal),
         Msg::Trust(standing, answers) => overlay::trust(model, &standing, answers),

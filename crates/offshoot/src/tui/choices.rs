@@ -8,6 +8,7 @@ use std::sync::Arc;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::ScopedModel;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
+use offshoot_agent::tool::SourcePrompt;
 use offshoot_app::app::App;
 use offshoot_app::error::CommandError;
 use offshoot_app::local_models;
@@ -73,6 +74,12 @@ pub(super) fn with_commands(called: Vec<Choice>, extensions: &ExtensionSet) -> V
     let sign_in = [("login", "Signs in to"), ("logout", "Signs out of")].map(|(name, says)| sign_in(name, says));
     let sign_in = sign_in.into_iter().filter(|_| !sign_ins.is_empty());
     extensions.commands().iter().map(command).chain(sign_in).chain(called).collect()
+}
+
+/// A prompt of a server.
+pub(super) fn prompt(prompt: &SourcePrompt) -> Choice {
+    let hint = if prompt.usage.is_empty() { String::new() } else { format!("{}  ", prompt.usage) };
+    Choice::new(&prompt.name).with(format!("{hint}{} (MCP server {})", prompt.description, prompt.source))
 }
 
 /// The values that an extension's command offers for its argument.

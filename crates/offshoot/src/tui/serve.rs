@@ -9,6 +9,7 @@ use std::time::Duration;
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::resources::SharedResources;
+use offshoot_agent::tool::LiveTools;
 use offshoot_app::agent;
 use offshoot_app::app::App;
 use offshoot_protocol::message::Message;
@@ -205,8 +206,25 @@ async fn offer_called(context: JobContext, agent: AgentSession, resources: Share
         called = choices::with_commands(added.unwrap_or(called), extensions);
         context.tell(Msg::Extension(ExtensionMsg::Shortcuts(extensions.shortcuts())));
     }
-    context.tell(Msg::Called(called, Completeness::Whole));
     troubles.into_iter().for_each(|trouble| context.notice(Level::Warning, trouble));
+    let Some(live) = agent.live_tools() else { return context.tell(Msg::Called(called, Completeness::Whole)) };
+    // It must not be kept from ending.
+    drop(agent);
+    context.tell(Msg::Called(called.clone(), Completeness::SoFar));
+    let mut seen = live.prompts_changed(None).await;
+    tell_prompts(&context, live.as_ref());
+    context.tell(Msg::Called(called, Completeness::Whole));
+    loop {
+        seen = live.prompts_changed(Some(seen)).await;
+        tell_prompts(&context, live.as_ref());
+    }
+}
+
+/// The prompts of servers, as commands.
+fn tell_prompts(context: &JobContext, live: &dyn LiveTools) {
+    let prompts = live.prompts();
+    let choices = prompts.iter().map(choices::prompt).collect();
+    context.tell(Msg::Prompts(choices, prompts.into_iter().map(|prompt| prompt.short).collect()));
 }
 
 /// Passes an event on; after the opening of another session also its last entries, before later events.

@@ -6,6 +6,7 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::{Talk, until, until_ended};
+use crate::rpc_client::RpcClient;
 use crate::terminal::Terminal;
 
 #[allow(clippy::exit, clippy::print_stdout, clippy::print_stderr, reason = "the test program is a server then")]
@@ -242,6 +243,38 @@ fn on_a_terminal_a_server_of_a_project_is_asked_about_once() {
     assert!(terminal.ended() && !pid.exists());
     // The command line still lets the refused one run.
     assert!(talk.run(&["mcp", "enable", "other"]).contains(" may run: touch "));
+}
+
+#[test]
+fn a_prompt_of_a_server_is_a_command() {
+    let talk = Talk::new((0..3).map(|_| Reply::text("Yes.")));
+    talk.data("mcp.json", &servers(&server("prompts")));
+    let sent = || talk.server.seen().last().unwrap().json()["messages"].to_string();
+    assert_eq!(talk.run(&["-p", "/mcp__odd__greet_all Ann warm"]), "Yes.\n");
+    let text = r#"\"greet-all\" {\"style\":\"warm\",\"who\":\"Ann\"}\n\n> Yes?"#;
+    assert!(sent().contains(text), "{}", sent());
+    let printed = talk.run(&["-p", "/odd:greet-all"]);
+    assert!(printed.contains("the MCP server odd: its prompt greet-all needs who"), "{printed}");
+    let mut client = RpcClient::start(&talk, &[]);
+    client.prompt("/odd:greet-all who=Ann style=warm");
+    client.event("agent_settled");
+    assert!(sent().contains(text), "{}", sent());
+    let commands = client.ask(json!({"type": "get_commands"}))["commands"].clone();
+    let expected = json!([{"name": "mcp__odd__greet_all", "description": "says hello", "source": "mcp", "server": "odd",
+        "argumentHint": "who [style]"}]);
+    assert_eq!(commands, expected);
+    drop(client);
+    // On a terminal it is offered, and what is missing is asked.
+    let mut terminal = Terminal::offshoot(&talk, &["chat"], (100, 30));
+    terminal.send("/greet");
+    let screen = terminal.until_text("says hello (MCP server odd)").screen();
+    assert!(screen.contains("mcp__odd__greet_all") && screen.contains("who [style]"), "{screen}");
+    terminal.send("\t\r");
+    let screen = terminal.until_text("Whom?").screen();
+    assert!(screen.contains("the MCP server odd asks") && screen.contains("For the prompt greet-all:"), "{screen}");
+    terminal.send("Bob\r");
+    terminal.until_text("Yes.").until_idle().send("\x04");
+    assert!(terminal.ended() && sent().contains(r#"{\"who\":\"Bob\"}"#), "{}", sent());
 }
 
 /// Of other programs only what the user imports starts, and nothing of theirs is written.

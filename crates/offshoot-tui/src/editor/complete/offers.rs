@@ -32,8 +32,12 @@ impl Choice {
 #[derive(Debug, Clone)]
 pub struct Offers {
     commands: Vec<Choice>,
-    /// Skills and templates, which are called as commands are.
+    /// Skills, templates and prompts of servers, which are called as commands are.
     called: Vec<Choice>,
+    /// Of these, how many are not of servers.
+    own: usize,
+    /// Other spellings of prompts of servers, which are not offered.
+    spelled: Vec<String>,
     /// Other programs' words for commands.
     aliases: Vec<Choice>,
     pub(crate) expects_called: bool,
@@ -83,6 +87,8 @@ impl Default for Offers {
             commands,
             aliases,
             called: Vec::new(),
+            own: 0,
+            spelled: Vec::new(),
             expects_called: false,
             files: Vec::new(),
             foreign: Vec::new(),
@@ -112,7 +118,17 @@ impl Offers {
     pub fn add_called(&mut self, mut called: Vec<Choice>) {
         called.retain(|choice| slash::find(&choice.insert).is_none() || slash::yields(&choice.insert));
         (self.commands, self.aliases) = commands_beside(&called);
+        let served = self.called.split_off(self.own.min(self.called.len()));
+        self.own = called.len();
         self.called = called;
+        self.called.extend(served);
+    }
+
+    /// Prompts of servers, and other names under which they are called.
+    pub fn set_served(&mut self, served: Vec<Choice>, spelled: Vec<String>) {
+        self.called.truncate(self.own);
+        self.called.extend(served);
+        self.spelled = spelled;
     }
 
     /// Skills and templates are still looked for: a text that may call one waits.
@@ -126,7 +142,7 @@ impl Offers {
     }
 
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.called.iter().any(|choice| choice.insert == name)
+        self.called.iter().any(|choice| choice.insert == name) || self.spelled.iter().any(|known| known == name)
     }
 
     pub fn set(&mut self, argument: Argument, choices: Vec<Choice>) {
