@@ -163,11 +163,16 @@ impl AgentSession {
     pub async fn ask<R: Askable>(&self, request: R) -> Result<R::Reply> {
         let (reply, replied) = ReplyTo::channel();
         let mut asked = request.asked(reply);
+        let is_prompt = matches!(asked, Asked::Prompt(..));
         if let (
             Some(live),
             Asked::Prompt(Prompt(said), _) | Asked::Steer(Steer(said), _) | Asked::FollowUp(FollowUp(said), _),
         ) = (&self.inner.live_tools, &mut asked)
         {
+            // They may register sources.
+            if let (Some(extensions), true) = (self.inner.extensions.as_deref(), is_prompt) {
+                self.heard(extensions).await;
+            }
             live.ready().await;
             if let Some(expanded) = live.expand(&said.text).await {
                 said.text = expanded.map_err(AgentError::Failed)?;

@@ -77,7 +77,7 @@ pub fn find(app: &App, folder: &Path, selection: &McpSelection) -> (Vec<FoundSer
             ConfigScope::Project if is_named() => None,
             ConfigScope::Project if is_refused() => Some(HeldBack::Refused),
             ConfigScope::Project => Some(HeldBack::NotNamed),
-            ConfigScope::Named | ConfigScope::User => None,
+            ConfigScope::Named | ConfigScope::User | ConfigScope::Extension => None,
         };
         FoundServer { configured, held_back }
     });
@@ -169,21 +169,22 @@ pub fn definitions(app: &App) -> DefinitionCache {
     DefinitionCache::new(app.environment.cache.as_ref().map(|cache| cache.join("mcp")))
 }
 
-/// The servers of a folder that start, if there are any; `loaded` are tools that the branch has found by a search. What keeps others from starting is a warning.
+/// The servers of a folder that start, to which extensions may add; `loaded` are tools that the branch has found by a search. What keeps others from starting is a warning.
 pub(crate) fn servers(
     app: &App,
     folder: &Path,
     (selection, loaded): (&McpSelection, &dyn Fn() -> Vec<String>),
     (http, person): (Http, Presence),
     secrets: &ServerSecrets,
-) -> Option<Arc<Servers>> {
+) -> Arc<Servers> {
     let (found, troubles) = find(app, folder, selection);
     troubles.iter().chain(&held_back_words(app, &found)).for_each(|trouble| app.ui.warning(trouble));
     let starting: Vec<ConfiguredServer> =
         found.into_iter().filter(|server| server.held_back.is_none()).map(|server| server.configured).collect();
-    if starting.is_empty() {
-        return None;
-    }
+    // Extensions may register some.
+    let loaded = if starting.is_empty() { Vec::new() } else { loaded() };
     let context = ServerContext { person, ..context(app, folder, http, secrets) };
-    Some(Servers::new(starting, &context, (definitions(app), loaded())))
+    let servers = Servers::new(starting, &context, (definitions(app), loaded));
+    app.registered.use_servers(&servers);
+    servers
 }

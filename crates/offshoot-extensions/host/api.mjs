@@ -5,6 +5,7 @@ import { exec } from "./exec.mjs";
 import { describeCommand, describeProvider, describeTool } from "./instance.mjs";
 import { named } from "./named.mjs";
 import { described } from "./native.mjs";
+import { serverMembers } from "./servers.mjs";
 import { folderOf } from "./session.mjs";
 
 /** `host` has what all extensions of a load share: flags, the event bus, the working folder. */
@@ -76,6 +77,7 @@ export function createApi(instance, host) {
       unregisterProvider(name) {
         if (instance.providers.delete(name)) gone({ providers: [name] });
       },
+      ...serverMembers(instance, host.instances, { tell, gone }),
       sendMessage(message, options) {
         const { customType, content, display, details } = message;
         session("pi.sendMessage", { message: { customType, content, display, details }, options: options ?? {} });

@@ -1,4 +1,5 @@
 // What one extension has registered, under the ids and names by which offshoot calls it. It knows nothing of `pi` and of channels.
+import { describeServer } from "./servers.mjs";
 
 export const STALE =
   "this pi or ctx belongs to a session or a load that is over: after newSession, fork, switchSession and reload use the ctx that withSession and later events get";
@@ -21,6 +22,7 @@ export class Instance {
   /** @type {{ messageTypes: string[], transformer: Function } | null} */
   markdown = null;
   providers = new Map();
+  mcpServers = new Map();
   /** What handlers get, from the load on. @type {any} */
   contexts;
 
@@ -60,6 +62,7 @@ export class Instance {
       hasToolRenderer: this.toolRenderers.length > 0,
       markdownTypes: this.markdown?.messageTypes ?? [],
       providers: [...this.providers].map(([name, config]) => describeProvider(name, config)),
+      mcpServers: [...this.mcpServers.values()].map(describeServer),
     };
   }
 }

@@ -70,7 +70,7 @@ export class Load {
   get host() {
     const { cwd, mode, hasUI } = this.init;
     return {
-      ...{ cwd, mode, hasUI, flags: this.flags, keybindings, editorTheme },
+      ...{ cwd, mode, hasUI, flags: this.flags, keybindings, editorTheme, instances: () => this.instances },
       busOf: (instance) => ({ emit: (channel, data) => this.#bus.emit(channel, data), on: (channel, handler) => this.#bus.on(channel, handler, instance) }),
     };
   }

@@ -4,12 +4,10 @@ import table from "./names.json" with { type: "json" };
 /** Names that pi has and offshoot does not, per interface: `docs/extensions.md` lists them. */
 export const stubs = {};
 
-const NO_MCP = "offshoot connects only the MCP servers that files name, and a registered one would never be connected";
 const NO_ROUTING = "offshoot chooses no model anew for each request, and a router would never be asked";
 
 /** What is missing, by the name that needs it: `docs/extensions.md` says it too. */
 export const REASONS = {
-  ...{ getMcpServers: NO_MCP, registerMcpServer: NO_MCP, unregisterMcpServer: NO_MCP },
   ...{ registerVirtualModel: NO_ROUTING, unregisterVirtualModel: NO_ROUTING },
   classify: "none of offshoot's models is a classifier, which has a wire format of its own",
   generateImages: "none of offshoot's models makes pictures",

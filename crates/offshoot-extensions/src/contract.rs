@@ -141,6 +141,8 @@ pub struct LoadedExtension {
     /// Which texts it changes before they are shown: `user`, `assistant`, `assistant-thinking`.
     pub markdown_types: Vec<String>,
     pub providers: Vec<Value>,
+    /// Each with `name` and `config`.
+    pub mcp_servers: Vec<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

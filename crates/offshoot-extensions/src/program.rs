@@ -36,6 +36,17 @@ pub struct RegisteredProvider {
     pub config: Value,
 }
 
+/// An MCP server that an extension registered.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct RegisteredServer {
+    /// The extension's file.
+    pub extension: PathBuf,
+    pub name: String,
+    /// In pi's shape, which is that of an entry in `mcp.json`.
+    pub config: Value,
+}
+
 /// What an operation on the session said.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -84,6 +95,9 @@ pub trait Program: Send + Sync {
 
     /// Takes the providers of all extensions, in place of those before. What is wrong with one is returned.
     fn register_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)>;
+
+    /// Takes the MCP servers of all extensions, in place of those before. What is wrong with one is returned.
+    fn register_servers(&self, servers: Vec<RegisteredServer>) -> Vec<(PathBuf, String)>;
 
     /// The files of extensions as they are now, in place of those of the start; `None` if they stay. What may not run is
     /// reported and left out.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::contract::{CommandInfo, ExtensionSource, Failure, Handler, HandlerId, Host, LoadedExtension, ToolInfo};
@@ -26,6 +27,14 @@ pub(crate) struct Listener {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) id: HandlerId,
     pub(crate) path: String,
+}
+
+/// What an extension has taken away.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct GoneNames {
+    pub(crate) providers: Vec<Value>,
+    pub(crate) mcp_servers: Vec<Value>,
 }
 
 /// Everything that is registered.
@@ -138,13 +147,20 @@ impl Registry {
         }
         loaded.providers.retain(|known| !added.providers.iter().any(|new| new["name"] == known["name"]));
         loaded.providers.extend(added.providers);
+        for server in added.mcp_servers {
+            match loaded.mcp_servers.iter_mut().find(|known| known["name"] == server["name"]) {
+                Some(known) => *known = server,
+                None => loaded.mcp_servers.push(server),
+            }
+        }
     }
 
-    /// Removes handlers by their ids, and providers by their names.
-    pub(crate) fn remove(&mut self, extension: usize, handlers: &[HandlerId], providers: &[Value]) {
+    /// Removes handlers by their ids, and providers and servers by their names.
+    pub(crate) fn remove(&mut self, extension: usize, handlers: &[HandlerId], names: &GoneNames) {
         let Some(found) = self.extensions.iter_mut().find(|known| known.loaded.id == extension) else { return };
         found.loaded.handlers.retain(|known| !handlers.contains(&known.id));
-        found.loaded.providers.retain(|known| !providers.contains(&known["name"]));
+        found.loaded.providers.retain(|known| !names.providers.contains(&known["name"]));
+        found.loaded.mcp_servers.retain(|known| !names.mcp_servers.contains(&known["name"]));
     }
 
     /// Replaces what one extension has registered.

@@ -238,6 +238,7 @@ impl Runner {
         self.shared.program.keep_loaded(loaded);
         self.is_lost = false;
         self.shared.publish_providers();
+        self.shared.publish_servers();
         self.shared.change_models().await;
         let shared = self.shared.clone();
         drop(tokio::spawn(async move { shared.refresh_models().await }));

@@ -17,7 +17,8 @@ use tokio::sync::{oneshot, watch};
 
 use crate::contract::{Failure, Host, LoadedExtension, Payload};
 use crate::nested::NestedCalls;
-use crate::program::{ExtensionFailure, Program, RegisteredProvider};
+use crate::program::{ExtensionFailure, Program, RegisteredProvider, RegisteredServer};
+use crate::registry::GoneNames;
 use crate::registry::Registry;
 use crate::tool::ExtensionTool;
 use crate::ui_prompts::{PromptEvent, UiPrompt, UiPrompts};
@@ -225,6 +226,38 @@ impl Shared {
         }
     }
 
+    /// Tells the program which MCP servers there are.
+    pub(crate) fn publish_servers(&self) {
+        let registry = self.registry();
+        let of = |extension: &crate::registry::Extension| {
+            let path = extension.source.path.clone();
+            extension.loaded.mcp_servers.clone().into_iter().map(move |described| RegisteredServer {
+                extension: path.clone(),
+                name: described["name"].as_str().unwrap_or_default().to_owned(),
+                config: described["config"].clone(),
+            })
+        };
+        let all: Vec<RegisteredServer> = registry.extensions.iter().flat_map(of).collect();
+        drop(registry);
+        for (extension, why) in self.program.register_servers(all) {
+            self.report(&extension.display().to_string(), "register_mcp_server", &Failure::new(why));
+        }
+    }
+
+    /// The same after the load: extensions hear of it.
+    fn servers_changed(self: &Arc<Self>, runtime: &Handle) {
+        self.publish_servers();
+        let server = |extension: &crate::registry::Extension| {
+            let path = extension.path();
+            let with_path = move |described: &Value| json!({"name": described["name"], "config": described["config"], "extensionPath": path});
+            extension.loaded.mcp_servers.iter().map(with_path).collect::<Vec<_>>()
+        };
+        let servers: Vec<Value> = self.registry().extensions.iter().flat_map(server).collect();
+        let (events, heard) = unbounded_channel();
+        drop(events.send((SERVERS_CHANGE, json!({"type": SERVERS_CHANGE, "servers": servers}))));
+        drop(runtime.spawn(pass_prompts(Arc::downgrade(self), heard)));
+    }
+
     fn publish_tools(&self, runtime: &Handle) {
         let tools = self.tools();
         if let Some(agent) = self.agent() {
@@ -234,14 +267,14 @@ impl Shared {
     }
 
     /// Adds what an extension registers after it was loaded.
-    pub(crate) fn registered_later(&self, params: &Value, runtime: &Handle) -> Result<String, String> {
+    pub(crate) fn registered_later(self: &Arc<Self>, params: &Value, runtime: &Handle) -> Result<String, String> {
         let mut params = params.clone();
         if let Some(ext) = params.get("ext").cloned() {
             params["id"] = ext;
         }
         let added: LoadedExtension = serde_json::from_value(params).map_err(|error| error.to_string())?;
         let (has_tools, has_providers) = (!added.tools.is_empty(), !added.providers.is_empty());
-        let has_shortcuts = !added.shortcuts.is_empty();
+        let (has_shortcuts, has_servers) = (!added.shortcuts.is_empty(), !added.mcp_servers.is_empty());
         self.registry().add(added);
         if has_shortcuts {
             let keys = self.registry().shortcuts();
@@ -250,22 +283,28 @@ impl Shared {
         if has_providers {
             self.publish_providers();
         }
+        if has_servers {
+            self.servers_changed(runtime);
+        }
         if has_tools && *self.is_loaded.borrow() {
             self.publish_tools(runtime);
         }
         Ok("{}".to_owned())
     }
 
-    /// Takes away handlers and providers.
-    pub(crate) fn unregistered(&self, params: &Value, _runtime: &Handle) -> Result<String, String> {
+    /// Takes away handlers, providers and servers.
+    pub(crate) fn unregistered(self: &Arc<Self>, params: &Value, runtime: &Handle) -> Result<String, String> {
         let ext = params.get("ext").and_then(Value::as_u64).and_then(|ext| usize::try_from(ext).ok());
         let ids = params.get("handlers").and_then(Value::as_array).cloned().unwrap_or_default();
         let ids: Vec<u64> = ids.iter().filter_map(Value::as_u64).collect();
         if let Some(ext) = ext {
-            let providers = params.get("providers").and_then(Value::as_array).cloned().unwrap_or_default();
-            self.registry().remove(ext, &ids, &providers);
-            if !providers.is_empty() {
+            let names: GoneNames = serde_json::from_value(params.clone()).map_err(|error| error.to_string())?;
+            self.registry().remove(ext, &ids, &names);
+            if !names.providers.is_empty() {
                 self.publish_providers();
+            }
+            if !names.mcp_servers.is_empty() {
+                self.servers_changed(runtime);
             }
         }
         Ok("{}".to_owned())
@@ -273,9 +312,13 @@ impl Shared {
 
     pub(crate) fn replaced(&self, loaded: LoadedExtension, runtime: &Handle) {
         self.registry().replace(loaded);
+        self.publish_servers();
         self.publish_tools(runtime);
     }
 }
+
+/// The event for extensions that connect servers themselves.
+const SERVERS_CHANGE: &str = "mcp_servers_change";
 
 /// Goes past the queue, which waits as long as the handler that asks.
 async fn pass_prompts(shared: Weak<Shared>, mut events: UnboundedReceiver<PromptEvent>) {

@@ -21,6 +21,8 @@ pub enum ConfigScope {
     Project,
     /// The user's own.
     User,
+    /// An extension has registered it.
+    Extension,
 }
 
 /// Where servers are configured.

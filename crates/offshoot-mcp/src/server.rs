@@ -91,6 +91,16 @@ struct Inner {
     troubles: Vec<String>,
     logged: VecDeque<String>,
     starts: VecDeque<Instant>,
+    tried: Vec<Tried>,
+    /// Whoever registered it has taken it away.
+    is_retired: bool,
+}
+
+/// What has been asked of a server once, with or without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tried {
+    Tools,
+    Prompts,
 }
 
 struct Connection {
@@ -121,6 +131,8 @@ impl Server {
             troubles: Vec::new(),
             logged: VecDeque::new(),
             starts: VecDeque::new(),
+            tried: Vec::new(),
+            is_retired: false,
         };
         let (inner, starting, errors) = (Mutex::new(inner), tokio::sync::Mutex::default(), ErrorTail::default());
         let asker = OnceLock::new();
@@ -155,6 +167,17 @@ impl Server {
     /// Its tools, if they are known; also those of an earlier run.
     pub fn tools(&self) -> Option<Arc<[ToolDefinition]>> {
         self.inner().tools.clone()
+    }
+
+    pub(crate) fn mark_tried(&self, what: Tried) {
+        let mut inner = self.inner();
+        if !inner.tried.contains(&what) {
+            inner.tried.push(what);
+        }
+    }
+
+    pub(crate) fn has_tried(&self, what: Tried) -> bool {
+        self.inner().tried.contains(&what)
     }
 
     /// Whether it is connected, shares resources, and is not hidden.
@@ -213,6 +236,9 @@ impl Server {
             return Ok(connection.client.clone());
         }
         self.disconnect();
+        if self.inner().is_retired {
+            return Err(CallError::Gone("its extension has taken it away".to_owned()));
+        }
         self.count_start()?;
         self.inner().state = ServerState::Connecting;
         let connected = self.connect().await;
@@ -423,7 +449,14 @@ impl Server {
         inner.state = ServerState::Idle;
     }
 
-    /// Ends it for good.
+    /// Ends it for good, also if it is just being started.
+    pub(crate) async fn retire(&self) {
+        self.inner().is_retired = true;
+        let _one = self.starting.lock().await;
+        self.close().await;
+    }
+
+    /// Ends it.
     pub async fn close(&self) {
         let connection = self.inner().connection.take();
         let Some(Connection { client, process }) = connection else { return };

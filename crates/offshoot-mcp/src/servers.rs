@@ -5,37 +5,42 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use offshoot_agent::tool::{Expanding, LiveTools, NextPrompts, SourcePrompt, Tool, ToolSource, ToolTaker, Waiting};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::cache::DefinitionCache;
-use crate::config_file::ConfiguredServer;
+use crate::config_file::{ConfigScope, ConfiguredServer};
 use crate::definition::ToolDefinition;
 use crate::exposure::{Exposure, named};
 use crate::prompt::PromptDefinition;
 use crate::prompt_call::{called_prompt, named_prompts, spelled};
 use crate::resource_tools::{ResourceServers, ResourceTool};
 use crate::search_tool::{Findable, Searchable, ToolSearch};
-use crate::server::{Server, ServerContext};
+use crate::server::{Server, ServerContext, Tried};
 use crate::tool::McpTool;
-use crate::tool_name::tool_names;
+use crate::tool_name::{in_name, tool_names};
 
 /// How long a prompt waits for servers whose tools it has to declare.
 const READY: Duration = Duration::from_secs(10);
 
 /// The servers of a run.
 pub struct Servers {
-    servers: Vec<Arc<Server>>,
+    servers: Mutex<Vec<Arc<Server>>>,
+    /// Servers of extensions that a file's server of the same name keeps from being used, as lines.
+    overridden: Mutex<Vec<String>>,
+    context: ServerContext,
+    change: UnboundedSender<String>,
     cache: DefinitionCache,
     changed: Mutex<Option<UnboundedReceiver<String>>>,
-    /// How many servers have been tried.
-    tried: watch::Sender<usize>,
-    /// The same of their prompts.
-    tried_prompts: watch::Sender<usize>,
+    /// Changes when a server, or its prompts, have been tried.
+    tried: watch::Sender<u64>,
     /// Counts how often prompts have changed.
     prompts: watch::Sender<u64>,
     agent: OnceLock<Arc<dyn ToolTaker>>,
+    /// That of the agent.
+    runtime: OnceLock<Handle>,
     state: Mutex<DeclaredState>,
     this: Weak<Self>,
 }
@@ -72,21 +77,81 @@ impl Servers {
         let servers: Vec<Arc<Server>> = servers.collect();
         let state = DeclaredState { loaded: loaded.into_iter().collect(), ..DeclaredState::default() };
         Arc::new_cyclic(|this| Self {
-            servers,
+            servers: Mutex::new(servers),
+            overridden: Mutex::default(),
+            context: context.clone(),
+            change,
             cache,
             changed: Mutex::new(Some(changed)),
             tried: watch::Sender::new(0),
-            tried_prompts: watch::Sender::new(0),
             prompts: watch::Sender::new(0),
             agent: OnceLock::new(),
+            runtime: OnceLock::new(),
             state: Mutex::new(state),
             this: this.clone(),
         })
     }
 
     /// All of them, in the order of the files.
-    pub fn all(&self) -> &[Arc<Server>] {
-        &self.servers
+    pub fn all(&self) -> Vec<Arc<Server>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes the servers that extensions have registered, in place of those before. A file's server of the same name is used instead.
+    /// May be called on any thread.
+    pub fn set_registered(&self, registered: Vec<ConfiguredServer>) {
+        let is_registered = |server: &Arc<Server>| server.configured.source.scope == ConfigScope::Extension;
+        let (own, before): (Vec<_>, Vec<_>) = self.all().into_iter().partition(|server| !is_registered(server));
+        let (mut overridden, mut now, mut added) = (Vec::new(), own, Vec::new());
+        for configured in registered.into_iter().filter(ConfiguredServer::is_enabled) {
+            let is_same = |server: &&Arc<Server>| in_name(server.name()) == in_name(&configured.config.name);
+            if let Some(other) = now.iter().find(is_same) {
+                let paths =
+                    [&configured.source.path, &other.configured.source.path].map(|path| path.display().to_string());
+                overridden
+                    .push(format!("{}  of {} is not used: {} names it", configured.config.name, paths[0], paths[1]));
+            } else if let Some(same) = before.iter().find(|server| server.configured == configured) {
+                now.push(same.clone());
+            } else {
+                let known = self.cache.read(&configured.config.name, &configured.config.hash);
+                let server = Server::new(configured, self.context.clone(), known, self.change.clone());
+                now.push(server.clone());
+                added.push(server);
+            }
+        }
+        let gone = before.into_iter().filter(|server| now.iter().all(|kept| !Arc::ptr_eq(kept, server)));
+        let gone: Vec<Arc<Server>> = gone.collect();
+        *self.overridden.lock().unwrap_or_else(PoisonError::into_inner) = overridden;
+        *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        gone.iter().for_each(|server| self.withdraw(server));
+        added.iter().for_each(|server| self.begin(server));
+    }
+
+    /// Ends a server that nobody has any more, and takes its tools away.
+    fn withdraw(&self, server: &Arc<Server>) {
+        if let Some(runtime) = self.runtime.get() {
+            let server = server.clone();
+            drop(runtime.spawn(async move { server.retire().await }));
+        }
+        self.state().declared.remove(server.name());
+        let is_replaced = self.all().iter().any(|other| other.name() == server.name());
+        if let Some(agent) = self.agent.get().filter(|_| !is_replaced) {
+            agent.set(ToolSource::Mcp(server.name().to_owned()), Vec::new());
+        }
+        self.prompts.send_modify(|version| *version += 1);
+    }
+
+    /// Starts a server beside the agent, if there is one; tools of an earlier run are declared at once.
+    fn begin(&self, server: &Arc<Server>) {
+        let (Some(agent), Some(this), Some(runtime)) = (self.agent.get(), self.this.upgrade(), self.runtime.get())
+        else {
+            return;
+        };
+        server.ask_through(agent.asker());
+        if server.tools().is_some() {
+            self.declare(server);
+        }
+        drop(runtime.spawn(this.try_server(server.clone())));
     }
 
     fn state(&self) -> MutexGuard<'_, DeclaredState> {
@@ -113,12 +178,14 @@ impl Servers {
         }
         // Its tools are the agent's before anybody waits no longer.
         self.declare(&server);
+        server.mark_tried(Tried::Tools);
         self.tried.send_modify(|tried| *tried += 1);
         // What cannot be listed is told when somebody calls a prompt.
         if server.lists_prompts() && server.list_prompts().await.is_ok() {
             self.prompts.send_modify(|version| *version += 1);
         }
-        self.tried_prompts.send_modify(|tried| *tried += 1);
+        server.mark_tried(Tried::Prompts);
+        self.tried.send_modify(|tried| *tried += 1);
     }
 
     /// The tools of a server with their names and exposures.
@@ -170,8 +237,8 @@ impl Servers {
         let mut helpers: Vec<Arc<dyn Tool>> = Vec::new();
         if state.has_search {
             let this: Weak<dyn Searchable> = self.this.clone();
-            let names =
-                self.servers.iter().map(|server| (server.name(), server.configured.config.description.as_deref()));
+            let servers = self.all();
+            let names = servers.iter().map(|server| (server.name(), server.configured.config.description.as_deref()));
             helpers.push(Arc::new(ToolSearch::new(this, names)));
         }
         if state.has_resources {
@@ -189,37 +256,30 @@ impl Servers {
     }
 
     async fn until_tried(&self) {
-        self.until_all(&self.tried).await;
+        self.until_all(Tried::Tools).await;
     }
 
-    async fn until_all(&self, tried: &watch::Sender<usize>) {
-        let mut tried = tried.subscribe();
-        let all = self.servers.len();
+    async fn until_all(&self, what: Tried) {
+        let mut tried = self.tried.subscribe();
         // The sender lives as long as this.
-        drop(timeout(READY, tried.wait_for(|tried| *tried >= all)).await);
+        drop(timeout(READY, tried.wait_for(|_| self.all().iter().all(|server| server.has_tried(what)))).await);
     }
 }
 
 impl LiveTools for Servers {
     fn start(&self, agent: Arc<dyn ToolTaker>) {
-        let asker = agent.asker();
         if self.agent.set(agent).is_err() {
             return;
         }
-        self.servers.iter().for_each(|server| server.ask_through(asker.clone()));
-        let Some(this) = self.this.upgrade() else { return };
-        // Those of an earlier run at once.
-        self.servers.iter().filter(|server| server.tools().is_some()).for_each(|server| self.declare(server));
-        for server in &self.servers {
-            drop(tokio::spawn(this.clone().try_server(server.clone())));
-        }
+        self.runtime.get_or_init(Handle::current);
+        self.all().iter().for_each(|server| self.begin(server));
         let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut changed) = changed else { return };
         let this = self.this.clone();
         drop(tokio::spawn(async move {
             while let Some(name) = changed.recv().await {
                 let Some(this) = this.upgrade() else { return };
-                this.servers.iter().filter(|server| server.name() == name).for_each(|server| this.declare(server));
+                this.all().iter().filter(|server| server.name() == name).for_each(|server| this.declare(server));
                 this.prompts.send_modify(|version| *version += 1);
             }
         }));
@@ -227,7 +287,7 @@ impl LiveTools for Servers {
 
     fn ready(&self) -> Waiting<'_> {
         Box::pin(async move {
-            if self.servers.iter().any(|server| Self::is_awaited(server)) {
+            if self.all().iter().any(|server| Self::is_awaited(server)) {
                 self.until_tried().await;
             }
         })
@@ -246,14 +306,14 @@ impl LiveTools for Servers {
             };
             named.map(prompt).collect::<Vec<_>>()
         };
-        self.servers.iter().flat_map(of_server).collect()
+        self.all().iter().flat_map(of_server).collect()
     }
 
     fn prompts_changed(&self, seen: Option<u64>) -> NextPrompts<'_> {
         Box::pin(async move {
             let mut version = self.prompts.subscribe();
             if seen.is_none() {
-                self.until_all(&self.tried_prompts).await;
+                self.until_all(Tried::Prompts).await;
             }
             // The sender lives as long as this.
             drop(version.wait_for(|now| Some(*now) != seen).await);
@@ -265,18 +325,21 @@ impl LiveTools for Servers {
         Box::pin(async move {
             let typed = typed.strip_prefix('/')?;
             let (called, arguments) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
-            let (server, spelling) = self.servers.iter().find_map(|server| Some((server, spelled(server, called)?)))?;
+            let servers = self.all();
+            let (server, spelling) = servers.iter().find_map(|server| Some((server, spelled(server, called)?)))?;
             called_prompt(server, spelling, arguments).await
         })
     }
 
     fn lines(&self) -> Vec<String> {
-        self.servers.iter().flat_map(|server| server.lines()).collect()
+        let overridden = self.overridden.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.all().iter().flat_map(|server| server.lines()).chain(overridden).collect()
     }
 
     fn reconnect(&self, name: &str) -> Result<(), String> {
-        let names = || self.servers.iter().map(|server| server.name()).collect::<Vec<_>>().join(", ");
-        let found = self.servers.iter().find(|server| server.name() == name);
+        let servers = self.all();
+        let names = || servers.iter().map(|server| server.name()).collect::<Vec<_>>().join(", ");
+        let found = servers.iter().find(|server| server.name() == name);
         let server = found.ok_or_else(|| format!("there is no MCP server {name}; there are {}", names()))?;
         let this = self.this.upgrade().ok_or("the servers have ended")?;
         server.reset();
@@ -286,10 +349,7 @@ impl LiveTools for Servers {
 
     fn close(&self) -> Waiting<'_> {
         Box::pin(async move {
-            let closing = self.servers.iter().map(|server| {
-                let server = server.clone();
-                tokio::spawn(async move { server.close().await })
-            });
+            let closing = self.all().into_iter().map(|server| tokio::spawn(async move { server.close().await }));
             for closed in closing.collect::<Vec<_>>() {
                 drop(closed.await);
             }
@@ -299,7 +359,7 @@ impl LiveTools for Servers {
 
 impl ResourceServers for Servers {
     fn with_resources(&self) -> Vec<Arc<Server>> {
-        self.servers.iter().filter(|server| server.has_resources()).cloned().collect()
+        self.all().iter().filter(|server| server.has_resources()).cloned().collect()
     }
 }
 
@@ -316,12 +376,12 @@ impl Searchable for Servers {
             });
             findable.collect::<Vec<_>>()
         };
-        self.servers.iter().flat_map(of_server).collect()
+        self.all().iter().flat_map(of_server).collect()
     }
 
     fn load(&self, names: &[String]) {
         self.state().loaded.extend(names.iter().cloned());
-        self.servers.iter().for_each(|server| self.declare(server));
+        self.all().iter().for_each(|server| self.declare(server));
     }
 
     fn all_known(&self) -> Waiting<'_> {

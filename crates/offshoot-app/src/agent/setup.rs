@@ -77,10 +77,8 @@ fn add_servers(app: &App, args: &Args, session: &Session, (setup, settings): (&m
     let selection = McpSelection { named: args.mcp_config.clone(), imports };
     let (folder, secrets) = (setup.tool_context.cwd.clone(), ServerSecrets::default());
     let servers = mcp::servers(app, &folder, (&selection, &|| found_tools(session)), (http, person), &secrets);
-    if let Some(servers) = servers {
-        setup.live_tools = Some(servers);
-        setup.keys = Arc::new(KeysAndSecrets { keys: setup.keys.clone(), secrets });
-    }
+    setup.live_tools = Some(servers);
+    setup.keys = Arc::new(KeysAndSecrets { keys: setup.keys.clone(), secrets });
 }
 
 /// The tools of servers that searches on the session's branch have found.

@@ -7,7 +7,7 @@ use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::model::KeyedModel;
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_extensions::contract::{ExtensionSource, FlagInfo, HostFuture, LoadedExtension, ProgramMode};
-use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
+use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider, RegisteredServer};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, Secret, ThinkingLevel};
 use offshoot_settings::{SETTINGS, SettingOrigin};
@@ -218,6 +218,10 @@ impl Program for ExtensionProgram {
 
     fn register_providers(&self, providers: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {
         self.app.registered.replace_providers(providers)
+    }
+
+    fn register_servers(&self, servers: Vec<RegisteredServer>) -> Vec<(PathBuf, String)> {
+        self.app.registered.replace_servers(servers)
     }
 
     /// The project's have to be those that the user has allowed, also after the start.

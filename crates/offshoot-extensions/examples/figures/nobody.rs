@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::resources::Resources;
 use offshoot_extensions::contract::{ExtensionSource, HostFuture, LoadedExtension, ProgramMode};
-use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider};
+use offshoot_extensions::program::{ExtensionFailure, Operated, Program, RegisteredProvider, RegisteredServer};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, ThinkingLevel};
 use serde_json::Value;
@@ -42,6 +42,10 @@ impl Program for Nobody {
     fn models(&self, _: bool) -> Vec<Arc<Model>> {
         Vec::new()
     }
+    fn register_servers(&self, _: Vec<RegisteredServer>) -> Vec<(PathBuf, String)> {
+        Vec::new()
+    }
+
     fn register_providers(&self, _: Vec<RegisteredProvider>) -> Vec<(PathBuf, String)> {
         Vec::new()
     }

@@ -236,6 +236,7 @@ fn scope(scope: offshoot_mcp::config_file::ConfigScope) -> &'static str {
         ConfigScope::Named => "command-line",
         ConfigScope::Project => "project",
         ConfigScope::User => "user",
+        ConfigScope::Extension => "extension",
     }
 }
 

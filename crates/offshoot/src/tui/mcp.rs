@@ -16,7 +16,10 @@ pub(super) fn show(context: &JobContext, agent: &AgentSession, words: Option<&st
         words.unwrap_or_default().split_once(char::is_whitespace).unwrap_or((words.unwrap_or_default(), ""));
     match (action.trim(), name.trim()) {
         ("" | "list", "") => {
-            let mut lines = live.map(|live| live.lines()).unwrap_or_else(|| vec![NONE.to_owned()]);
+            let mut lines = live.map(|live| live.lines()).unwrap_or_default();
+            if lines.is_empty() {
+                lines.push(NONE.to_owned());
+            }
             lines.extend([String::new(), "/mcp reconnect NAME connects one again.".to_owned()]);
             context.tell(Msg::Page("MCP servers".to_owned(), lines));
             Ok(())

@@ -6,6 +6,7 @@ use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::{Talk, until, until_ended};
+use crate::extensions::{command, extension, has_node};
 use crate::rpc_client::RpcClient;
 use crate::terminal::Terminal;
 
@@ -275,6 +276,75 @@ fn a_prompt_of_a_server_is_a_command() {
     terminal.send("Bob\r");
     terminal.until_text("Yes.").until_idle().send("\x04");
     assert!(terminal.ended() && sent().contains(r#"{\"who\":\"Bob\"}"#), "{}", sent());
+}
+
+/// As in pi: what is registered during the load connects with the others, what comes later at once; a file comes first.
+#[test]
+fn extensions_register_servers_and_hear_of_them() {
+    if !has_node() {
+        return;
+    }
+    let call = Reply::call("mcp__ext__echo", "c1", json!({"text": "hello"}));
+    let later = Reply::call("mcp__later__echo", "c2", json!({"text": "later"}));
+    let talk = Talk::new([call, Reply::text("Done."), later, Reply::text("Done too."), Reply::text("Gone.")]);
+    talk.data("mcp.json", &json!({"mcpServers": {"taken": server("")}}));
+    let log = talk.world.home().join("log");
+    let text = format!(
+        r#"import fs from "node:fs";
+const entry = {entry};
+const say = (words) => fs.appendFileSync({log:?}, words + "\n");
+const attempt = (work) => {{ try {{ work(); say("no error"); }} catch (error) {{ say(error.message); }} }};
+export default function (pi) {{
+  pi.registerMcpServer("ext", {{ command: "nothing" }});
+  pi.registerMcpServer("ext", entry);
+  pi.registerMcpServer("taken", entry);
+  attempt(() => pi.registerMcpServer("a b", entry));
+  attempt(() => pi.registerMcpServer("both", {{ command: "x", url: "http://h/" }}));
+  attempt(() => pi.registerMcpServer("ex-t", entry));
+  attempt(() => pi.registerMcpServer("ta_ken", {{ ...entry, timeout: "1" }}));
+  pi.on("session_start", () => say(pi.getMcpServers().map(({{ name, config, extensionPath }}) => `${{name}} ${{config.command === entry.command}} ${{extensionPath.endsWith("a.ts")}}`).join(", ")));
+  pi.on("mcp_servers_change", (event) => say(`${{event.type}} ${{event.servers.map((one) => one.name)}}`));
+  let runs = 0;
+  pi.on("agent_settled", () => {{
+    runs += 1;
+    if (runs === 1) pi.registerMcpServer("later", entry);
+    if (runs === 2) pi.unregisterMcpServer("later");
+  }});
+}}"#,
+        entry = server(""),
+        log = log.display().to_string(),
+    );
+    extension(&talk, "a.ts", &text);
+    extension(
+        &talk,
+        "b.ts",
+        "export default (pi) => { try { pi.registerMcpServer('ext', { command: 'x' }); } catch (error) { console.error(error.message); } };",
+    );
+    let mut client = RpcClient::of(command(&talk, &["--mode", "rpc"]), &[]);
+    for (prompt, lines) in [("one", 6), ("two", 7), ("three", 7)] {
+        client.prompt(prompt);
+        client.event("agent_settled");
+        while std::fs::read_to_string(&log).unwrap_or_default().lines().count() < lines {
+            std::thread::yield_now();
+        }
+    }
+    drop(client);
+    let texts: Vec<Value> = results(&talk).iter().map(|result| result["content"][0]["text"].clone()).collect();
+    assert_eq!(texts, ["hello", "later"]);
+    let seen = talk.server.seen();
+    let declared = |at: usize| seen[at].json()["tools"].to_string();
+    assert!(declared(0).contains("mcp__ext__echo") && declared(0).contains("mcp__taken__echo"), "{}", declared(0));
+    assert!(!declared(0).contains("mcp__later__") && !declared(seen.len() - 1).contains("mcp__later__"));
+    let said = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(
+        lines[0].contains("a b") && lines[1].contains("both command and url") && lines[2].contains("but for - and _")
+    );
+    assert!(lines[3].contains("timeout"), "{said}");
+    assert_eq!(
+        lines[4..],
+        ["ext true true, taken true true", "mcp_servers_change ext,taken,later", "mcp_servers_change ext,taken"]
+    );
 }
 
 /// Of other programs only what the user imports starts, and nothing of theirs is written.
