@@ -69,8 +69,14 @@ fn tools(tools: &[ToolSpec], model: &Model, cache: Option<&Value>) -> Value {
     let marks = model.compat.supports_cache_control_on_tools != Some(false);
     let one = |(at, tool): (usize, &ToolSpec)| {
         let of = |name: &str, none: Value| tool.parameters.get(name).cloned().unwrap_or(none);
-        let schema =
+        let mut schema =
             json!({"type": "object", "properties": of("properties", json!({})), "required": of("required", json!([]))});
+        // Properties refer to the definitions; choices at the root are refused.
+        for name in ["additionalProperties", "$defs", "definitions"] {
+            if let Some(more) = tool.parameters.get(name) {
+                schema[name] = more.clone();
+            }
+        }
         let is_last = at + 1 == tools.len();
         Value::Object(decoding::object([
             ("name", Some(json!(tool.name))),
