@@ -17,6 +17,9 @@ const CALLS = {
   "elicitation-sep1034-client-defaults": ["test_client_elicitation_defaults", {}],
 };
 
+/** The client that a scenario wants to be configured: the address of its description. */
+const CLIENTS = { "auth/basic-cimd": "https://conformance-test.local/client-metadata.json" };
+
 const url = process.argv.at(-1);
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
@@ -39,7 +42,8 @@ async function probe([tool, args]) {
   const words = ["mcp", "probe", url, "--sign-in"];
   // Whoever asks gets the answers that it proposes.
   if (tool) words.push("--call", tool, "--arguments", JSON.stringify(args), "--answers", "{}");
-  if (context.client_id) words.push("--client-id", context.client_id);
+  const client = context.client_id ?? CLIENTS[scenario];
+  if (client) words.push("--client-id", client);
   if (context.client_secret) words.push("--client-secret", context.client_secret);
   const env = { HOME: home, PATH: process.env.PATH };
   const child = spawn(process.env.OFFSHOOT_BIN, words, { env, stdio: ["ignore", "inherit", "pipe"] });

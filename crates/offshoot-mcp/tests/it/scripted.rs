@@ -77,8 +77,11 @@ impl OddServer {
                 }
             }
         }
+        let mut read = 0;
         for line in std::io::stdin().lock().lines() {
             let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
+            read += 1;
+            self.meet(read);
             if self.is("records") {
                 let file = std::env::var("RECORD").unwrap();
                 let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
@@ -89,6 +92,20 @@ impl OddServer {
         // Its input has ended.
         while self.is("stays") {
             std::thread::park();
+        }
+    }
+
+    /// Ends or hangs when so many messages were read.
+    fn meet(&self, read: usize) {
+        if self.is(&format!("killed-at-{read}")) {
+            let own = std::process::id().to_string();
+            std::process::Command::new("kill").args(["-9", &own]).status().unwrap();
+        }
+        if self.is(&format!("hangs-at-{read}")) {
+            std::fs::write(std::env::var("PID_FILE").unwrap(), std::process::id().to_string()).unwrap();
+            loop {
+                std::thread::park();
+            }
         }
     }
 

@@ -133,6 +133,75 @@ fn a_killed_program_leaves_no_server() {
     until_ended(&server);
 }
 
+/// Discovery, start, list, call: at each a server may be killed. The conversation goes on, and every call has one result.
+#[test]
+fn a_server_that_is_killed_at_any_step_leaves_one_result_for_each_call() {
+    for step in 1..=6 {
+        let call = |id: &str| Reply::call("mcp__odd__echo", id, json!({"text": id}));
+        let talk = Talk::new([call("c1"), call("c2"), Reply::text("Done.")]);
+        let pid = talk.world.home().join("pid");
+        let mut entry = server(&format!("pid,killed-at-{step}"));
+        entry["env"]["PID_FILE"] = json!(pid);
+        talk.data("mcp.json", &servers(&entry));
+        let printed = talk.run(&["-p", "go"]);
+        assert!(printed.starts_with("Done.\n") && !printed.contains("exit code"), "{step}: {printed}");
+        talk.no_problems();
+        let ids: Vec<Value> = results(&talk).iter().map(|result| result["toolCallId"].clone()).collect();
+        assert_eq!(ids, ["c1", "c2"], "{step}");
+        let texts: Vec<String> = results(&talk).iter().map(|result| result["content"][0]["text"].to_string()).collect();
+        // The fifth message is the first call, after which the server starts again and is not asked as much; the sixth is the second.
+        assert_eq!((texts[0] == "\"c1\"", texts[1] == "\"c2\""), (step == 6, step == 5), "{step}: {texts:?}");
+        until_ended(&std::fs::read_to_string(&pid).unwrap());
+    }
+}
+
+/// The same of the program: no server outlives it, and the next run finds or makes one result for each call.
+#[test]
+fn a_program_that_is_killed_at_any_step_leaves_no_server_and_no_open_call() {
+    for step in [1, 2, 4, 5] {
+        let call = Reply::call("mcp__odd__echo", "c1", json!({}));
+        let talk = Talk::new([call, Reply::text("Done."), Reply::text("Done.")]);
+        let pid = talk.world.home().join("pid");
+        let mut entry = server(&format!("hangs-at-{step}"));
+        entry["env"]["PID_FILE"] = json!(pid);
+        talk.data("mcp.json", &servers(&entry));
+        let mut child = talk.command(&["-p", "go"]).spawn().unwrap();
+        let server = loop {
+            match std::fs::read_to_string(&pid) {
+                Ok(pid) if !pid.is_empty() => break pid,
+                _ => std::thread::yield_now(),
+            }
+        };
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until_ended(&server);
+        talk.run(&["-c", "--no-mcp", "-p", "on"]);
+        talk.no_problems();
+        let calls = results(&talk).iter().filter(|result| result["toolCallId"] == "c1").count();
+        assert_eq!(calls, 1, "{step}");
+    }
+}
+
+/// Neither of two servers with one address is dropped; a header's value is in no file.
+#[test]
+fn two_servers_of_one_address_are_two_and_no_header_is_written() {
+    let talk = Talk::new([Reply::text("Done.")]);
+    let secret = "wonderful-secret-0123456789";
+    let entry = json!({"url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": format!("Bearer {secret}")}});
+    talk.data("mcp.json", &json!({"mcpServers": {"one": entry, "two": entry}}));
+    let printed = talk.run(&["-p", "go"]);
+    assert!(printed.starts_with("Done.\n") && !printed.contains("exit code"), "{printed}");
+    for name in ["one", "two"] {
+        assert_eq!(printed.matches(&format!("MCP server {name}: ")).count(), 1, "{printed}");
+    }
+    assert!(!printed.contains(secret));
+    let data = talk.world.home().join(".local/share/offshoot/mcp.json");
+    for path in talk.world.snapshot().into_keys().filter(|path| path.is_file() && *path != data) {
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains(secret), "{}", path.display());
+    }
+}
+
 #[test]
 fn servers_are_added_listed_and_removed() {
     let talk = Talk::new([]);
