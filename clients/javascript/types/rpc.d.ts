@@ -1672,10 +1672,18 @@ export interface CalledData {
   name: string;
   description: string;
   /**
-   * `prompt` or `skill`.
+   * `prompt` or `skill`; `mcp` for a prompt of a server.
    */
   source: string;
-  sourceInfo: SourceData;
+  sourceInfo?: SourceData;
+  /**
+   * The server of a prompt.
+   */
+  server?: string;
+  /**
+   * The arguments of a server's prompt.
+   */
+  argumentHint?: string;
 }
 /**
  * Where a prompt template or a skill comes from.

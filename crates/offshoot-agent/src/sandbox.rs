@@ -159,6 +159,21 @@ impl Sandbox {
         std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect()
     }
 
+    /// The words that run a command in the sandbox, in this folder, with the input that they are started with. These files are hidden from it.
+    ///
+    /// # Errors
+    /// This system cannot confine it, in words.
+    pub fn confined_words(&self, words: &[OsString], cwd: &Path, hidden: &[PathBuf]) -> Result<Vec<OsString>, String> {
+        let gaps = self.state.gaps(self.options.network);
+        let SandboxState::On(confinement) = &self.state else { return Err(gaps.to_string()) };
+        if self.options.is_required && !gaps.is_empty() {
+            return Err(format!("this system does not enforce all of it: {gaps}"));
+        }
+        let (policy, layers) = (self.policy(cwd, hidden), confinement.layers());
+        let helper = Helper { policy, layers, task: HelperTask::Serve, command: words.to_vec() };
+        Ok(std::iter::once(self.helper.clone().into_os_string()).chain(helper.arguments()).collect())
+    }
+
     /// Whether this system enforces all of it.
     pub fn is_whole(&self) -> bool {
         self.state.gaps(self.options.network).is_empty()

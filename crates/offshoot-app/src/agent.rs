@@ -19,7 +19,7 @@ pub use confine::{switch_sandbox, why_sandbox};
 pub use extensions::{AllPackages, check_extensions, check_loaded, check_model, extend, found};
 pub use input::prompts;
 pub use open::{enter_folder, open, set_name, shown_path};
-pub use setup::{overhead, prompt_weight, setup};
+pub use setup::{overhead, prompt_weight, server_confine, setup};
 pub use standing::{NamedCall, StandingPermissions};
 pub use stops::{Stop, Stops, is_ignored};
 pub use trust_event::{TrustPerson, decided_by_extensions};

@@ -10,7 +10,7 @@ use offshoot_mcp::config_file::{ConfigScope, ConfiguredServer, merge};
 use offshoot_mcp::oauth::TokenStore;
 use offshoot_mcp::server::{Presence, ServerContext};
 use offshoot_mcp::servers::Servers;
-use offshoot_mcp::start_plan::{Surroundings, is_inherited, shown_reach};
+use offshoot_mcp::start_plan::{Confine, Surroundings, is_inherited, shown_reach};
 use offshoot_protocol::Secret;
 use offshoot_protocol::model::Model;
 use offshoot_session::text::clean_lines;
@@ -146,7 +146,7 @@ impl KeySource for KeysAndSecrets {
     }
 }
 
-/// What servers of a folder start with. They are told that nobody is there.
+/// What servers of a folder start with. They are told that nobody is there, and there is no sandbox.
 pub fn context(app: &App, folder: &Path, http: Http, secrets: &ServerSecrets) -> ServerContext {
     let secrets = secrets.clone();
     let around = Surroundings {
@@ -155,6 +155,7 @@ pub fn context(app: &App, folder: &Path, http: Http, secrets: &ServerSecrets) ->
         home: app.environment.home.clone(),
         cwd: folder.to_path_buf(),
         launcher: own_program(),
+        confine: Arc::new(|_, _| Err("there is none here".to_owned())),
         keep_secret: Arc::new(move |value| secrets.add(value)),
     };
     let data = app.environment.data.clone();
@@ -174,7 +175,7 @@ pub(crate) fn servers(
     app: &App,
     folder: &Path,
     (selection, loaded): (&McpSelection, &dyn Fn() -> Vec<String>),
-    (http, person): (Http, Presence),
+    (http, person, confine): (Http, Presence, Confine),
     secrets: &ServerSecrets,
 ) -> Arc<Servers> {
     let (found, troubles) = find(app, folder, selection);
@@ -183,7 +184,8 @@ pub(crate) fn servers(
         found.into_iter().filter(|server| server.held_back.is_none()).map(|server| server.configured).collect();
     // Extensions may register some.
     let loaded = if starting.is_empty() { Vec::new() } else { loaded() };
-    let context = ServerContext { person, ..context(app, folder, http, secrets) };
+    let mut context = ServerContext { person, ..context(app, folder, http, secrets) };
+    context.around.confine = confine;
     let servers = Servers::new(starting, &context, (definitions(app), loaded));
     app.registered.use_servers(&servers);
     servers

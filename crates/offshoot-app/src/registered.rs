@@ -78,7 +78,7 @@ impl Registered {
                     configured.push(ConfiguredServer { config: *config, source, overridden_by: None });
                 }
                 Ok(ServerEntry::Override(..)) => {
-                    troubles.push((extension, format!("{name}: it has neither command nor url")))
+                    troubles.push((extension, format!("{name}: it has neither command nor url")));
                 }
                 Err(why) => troubles.push((extension, format!("{name}: {why}"))),
             }

@@ -1,5 +1,7 @@
 //! A server of a run: connected when somebody needs it, started again when it has ended, and what is known of its tools.
 
+mod listening;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,7 +11,7 @@ use offshoot_agent::provider::Http;
 use offshoot_agent::tool::FormAsker;
 use offshoot_session::text::{clean_lines, counted};
 use serde_json::Value;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use crate::cache::KnownServer;
@@ -21,7 +23,7 @@ use crate::era::Era;
 use crate::exposure::Exposure;
 use crate::http;
 use crate::oauth::{SignIn, SignInPlace, TokenStore};
-use crate::peer::{CallError, Peer, PeerParts, Progress, ServerNews};
+use crate::peer::{CallError, Peer, PeerParts, Progress};
 use crate::prompt::PromptDefinition;
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
 use crate::stdio::{self, ErrorTail, ServerProcess};
@@ -107,8 +109,6 @@ struct Connection {
     client: Arc<Client>,
     process: Option<ServerProcess>,
 }
-
-type Listening = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 const MOST_LOGGED: usize = 20;
 /// More names of tools are not listed.
@@ -299,7 +299,7 @@ impl Server {
             }
         };
         let client = begin(peer, timeout, era).await?;
-        drop(tokio::spawn(listen(Arc::downgrade(self), heard)));
+        drop(tokio::spawn(listening::listen(Arc::downgrade(self), heard)));
         Ok(Connection { client: Arc::new(client), process })
     }
 
@@ -484,53 +484,4 @@ fn cannot_start(plan: &StartPlan, cwd: &Path, error: &std::io::Error) -> CallErr
     };
     let folder = if cwd.is_dir() { String::new() } else { format!(" in {}", cwd.display()) };
     CallError::Gone(format!("cannot run {words}{folder}: {error}"))
-}
-
-/// Boxed: connecting leads to listening, and listening here.
-fn relist(server: Arc<Server>, changed: Vec<ServerNews>) -> Listening {
-    Box::pin(async move {
-        // What cannot be listed now is asked again when somebody calls it.
-        if changed.contains(&ServerNews::PromptsChanged) {
-            drop(server.list_prompts().await);
-            drop(server.changed.send(server.name().to_owned()));
-        }
-        if changed.contains(&ServerNews::ToolsChanged) {
-            drop(server.list_tools().await);
-        }
-    })
-}
-
-/// So long after a change a list is read: servers announce several at once.
-const DEBOUNCE: Duration = Duration::from_millis(200);
-
-async fn listen(server: std::sync::Weak<Server>, mut heard: UnboundedReceiver<ServerNews>) {
-    while let Some(news) = heard.recv().await {
-        let Some(server) = server.upgrade() else { return };
-        match news {
-            ServerNews::Log(line) => server.log(line),
-            ServerNews::Gone => {
-                let mut inner = server.inner();
-                if matches!(inner.state, ServerState::Ready(_)) {
-                    inner.state = ServerState::Idle;
-                }
-                return;
-            }
-            first @ (ServerNews::ToolsChanged | ServerNews::PromptsChanged) => {
-                tokio::time::sleep(DEBOUNCE).await;
-                let (mut is_gone, mut changed) = (false, vec![first]);
-                while let Ok(more) = heard.try_recv() {
-                    match more {
-                        ServerNews::Log(line) => server.log(line),
-                        ServerNews::Gone => is_gone = true,
-                        more if changed.contains(&more) => {}
-                        more => changed.push(more),
-                    }
-                }
-                if is_gone {
-                    return;
-                }
-                relist(server, changed).await;
-            }
-        }
-    }
 }

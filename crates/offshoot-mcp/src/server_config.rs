@@ -49,6 +49,8 @@ pub struct ServerConfig {
     pub switches: ServerSwitches,
     /// Whether a tool that says of itself that it only reads counts as one.
     pub trusts_annotations: bool,
+    /// Whether its process runs in the sandbox of commands.
+    pub is_sandboxed: bool,
     /// Of the entry as it is written: who changes it changes this.
     pub hash: String,
 }
@@ -91,6 +93,7 @@ const MEMBERS: &[&str] = &[
     "auth",
     "requestIdFormat",
     "trustAnnotations",
+    "sandbox",
     "disabled",
 ];
 const SWITCHES: &[&str] = &["enabled", "exposure", "toolExposure"];
@@ -116,6 +119,10 @@ pub fn read_entry(name: &str, value: &Value, dialect: ConfigDialect) -> Result<(
         }
         return Ok((ServerEntry::Override(name.to_owned(), switches), unknown));
     };
+    let is_sandboxed = flag(entry, "sandbox")?.unwrap_or(false);
+    if is_sandboxed && matches!(reach, Reach::Http { .. }) {
+        return Err("sandbox is for a server with a command".to_owned());
+    }
     let config = ServerConfig {
         name: name.to_owned(),
         reach,
@@ -123,6 +130,7 @@ pub fn read_entry(name: &str, value: &Value, dialect: ConfigDialect) -> Result<(
         description: text(entry, "description")?,
         switches,
         trusts_annotations: flag(entry, "trustAnnotations")?.unwrap_or(false),
+        is_sandboxed,
         hash: hash(name, value),
     };
     Ok((ServerEntry::Whole(Box::new(config)), unknown))

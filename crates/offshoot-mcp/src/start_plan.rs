@@ -14,6 +14,18 @@ use crate::server_config::{OauthConfig, Reach};
 /// Looks a variable up.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// From the words of a command and its folder to those that run it in a sandbox. The error is a clause.
+pub type Confine = Arc<dyn Fn(&[OsString], &Path) -> Result<ConfinedWords, String> + Send + Sync>;
+
+/// A command in a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct ConfinedWords {
+    pub words: Vec<OsString>,
+    /// Beside the server's own, which come first.
+    pub env: Vec<(String, String)>,
+}
+
 /// Where servers start.
 #[derive(Clone)]
 pub struct Surroundings {
@@ -27,6 +39,8 @@ pub struct Surroundings {
     pub cwd: PathBuf,
     /// This program's own file, which stays as the parent of servers; `None`: they end with their pipes alone.
     pub launcher: Option<PathBuf>,
+    /// Puts the processes of servers with `sandbox` into one.
+    pub confine: Confine,
     /// Gets values that no text must contain: those of headers, and of variables that a command or another variable has filled in.
     pub keep_secret: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -76,6 +90,16 @@ pub async fn plan(server: &ConfiguredServer, around: &Surroundings) -> Result<St
                 variables.push((name.clone(), value));
             }
             let cwd = folder.map_or_else(|| around.cwd.clone(), |folder| around.cwd.join(folder));
+            if server.config.is_sandboxed {
+                let confined = (around.confine)(&words, &cwd).map_err(|why| format!("sandbox: {why}"))?;
+                words = confined.words;
+                for (name, value) in confined.env {
+                    if env.iter().all(|(own, _)| *own != name) {
+                        variables.retain(|(known, _)| *known != name);
+                        variables.push((name, value));
+                    }
+                }
+            }
             Ok(StartPlan::Stdio { words, env: variables, cwd })
         }
         Reach::Http { url, headers, oauth } => {
@@ -219,6 +243,11 @@ mod tests {
             home: Some("/home/u".into()),
             cwd: "/w".into(),
             launcher: None,
+            confine: Arc::new(|words, cwd| {
+                let mut all = vec![OsString::from("box"), cwd.as_os_str().to_owned()];
+                all.extend(words.iter().cloned());
+                Ok(ConfinedWords { words: all, env: vec![("TMPDIR".to_owned(), "/t".to_owned())] })
+            }),
             keep_secret: Arc::new(|_| {}),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -286,6 +315,15 @@ mod tests {
             ["x 'a b'", "in sub", "with NODE_OPTIONS=-r ./evil.js"]
         );
         assert_eq!(shown(r#"{"url":"http://h/","headers":{"A":"${B}"}}"#), ["http://h/", "sends A: ${B}"]);
+    }
+
+    #[test]
+    fn a_server_may_start_in_a_sandbox() {
+        let entry = r#"{"command":"x","args":["a"],"cwd":"sub","sandbox":true}"#;
+        let words = ["box", "/w/sub", "x", "a"].map(OsString::from).to_vec();
+        let env =
+            [("PATH", "/bin"), ("TMPDIR", "/t")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        assert_eq!(planned(entry, ConfigScope::User), Ok(StartPlan::Stdio { words, env, cwd: "/w/sub".into() }));
     }
 
     #[test]

@@ -101,7 +101,10 @@ fn forbid(helper: &Helper) -> Result<u32, String> {
 fn become_command(helper: &Helper, message: &CommandMessage) -> Result<(), String> {
     let (program, words) = message.words.split_first().ok_or("the command is missing")?;
     let mut command = Command::new(program);
-    command.args(words).current_dir(&helper.policy.cwd).stdin(Stdio::null());
+    command.args(words).current_dir(&helper.policy.cwd);
+    if helper.task != HelperTask::Serve {
+        command.stdin(Stdio::null());
+    }
     for name in &message.without {
         command.env_remove(name);
     }

@@ -90,6 +90,8 @@ pub enum HelperTask {
     /// Becomes the command.
     #[default]
     Run,
+    /// The same for a command that reads what this process gets as its input: others have none.
+    Serve,
     /// Prints the version of Landlock, and ends.
     Probe,
     /// Waits for the words of a command, and becomes it if nothing that confines it has changed meanwhile.
@@ -113,6 +115,7 @@ impl Helper {
         let flags = [
             (self.task == HelperTask::Probe, "--probe"),
             (self.task == HelperTask::Wait, "--wait"),
+            (self.task == HelperTask::Serve, "--serve"),
             (self.layers.namespaces, "--namespaces"),
             (self.layers.landlock, "--landlock"),
             (self.layers.calls, "--calls"),
@@ -151,6 +154,7 @@ impl Helper {
                 }
                 Some("--probe") => helper.task = HelperTask::Probe,
                 Some("--wait") => helper.task = HelperTask::Wait,
+                Some("--serve") => helper.task = HelperTask::Serve,
                 Some("--namespaces") => helper.layers.namespaces = true,
                 Some("--landlock") => helper.layers.landlock = true,
                 Some("--calls") => helper.layers.calls = true,

@@ -35,6 +35,34 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     if options.mode == SandboxMode::Off {
         return Ok(None);
     }
+    let sandbox = made(options, cwd)?;
+    let told = sandbox.told(cwd);
+    if sandbox.is_whole() {
+        app.ui.note(&told);
+    } else {
+        app.ui.warning(&told);
+    }
+    Ok(Some(sandbox))
+}
+
+/// The sandbox of servers that want one, whatever commands have: at least the workspace, and all of it or nothing.
+///
+/// # Errors
+/// The settings cannot be read, or the temporary folder cannot be made.
+pub(super) fn server_sandbox(app: &App, folder: &Path) -> Result<Sandbox> {
+    let settings = Settings::from(&app.settings_files(folder).load()?.0).sandbox;
+    let limits = limits(app);
+    let options = SandboxOptions {
+        mode: settings.mode.max(SandboxMode::Workspace).max(limits.sandbox),
+        network: if limits.network == SandboxNetwork::Off { limits.network } else { settings.network },
+        writable: settings.writable.iter().map(|path| app.environment.path(path)).collect(),
+        guarded: guarded(app),
+        is_required: true,
+    };
+    made(options, folder)
+}
+
+fn made(options: SandboxOptions, cwd: &Path) -> Result<Sandbox> {
     let failed = |error| CommandError::io("make a temporary folder for commands in the sandbox", &error);
     let mode = Permissions::from_mode(0o700);
     let keeper = tempfile::Builder::new().prefix("offshoot-").permissions(mode).tempdir().map_err(failed)?;
@@ -45,13 +73,7 @@ pub(super) fn sandbox(app: &App, args: &Args, settings: &SandboxSettings, cwd: &
     let mut sandbox = Sandbox { options, helper, temporary, keeper, nested, prepared, state };
     sandbox.nested = NestedRepositories::find(&sandbox.policy(cwd, &[]));
     sandbox.state = attempt(&sandbox.policy(cwd, &[]));
-    let told = sandbox.told(cwd);
-    if sandbox.is_whole() {
-        app.ui.note(&told);
-    } else {
-        app.ui.warning(&told);
-    }
-    Ok(Some(sandbox))
+    Ok(sandbox)
 }
 
 /// Switches to another mode for the rest of this run, and returns what commands run in from now on.

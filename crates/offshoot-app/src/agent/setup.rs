@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use offshoot_agent::approval::ReadCommands;
 use offshoot_agent::context_files::{self, ContextTrouble, Links};
@@ -13,6 +13,7 @@ use offshoot_agent::provider::{Http, ToolSpec};
 use offshoot_agent::resources::{
     Interruption, ResourceLists, ResourcePlaces, RuleSettings, SharedResources, SystemTexts, TypedTexts, of_project,
 };
+use offshoot_agent::sandbox::Sandbox;
 use offshoot_agent::sessions::Sessions;
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
@@ -23,6 +24,7 @@ use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, S
 use offshoot_files::FileLimits;
 use offshoot_mcp::search_tool::TOOL_SEARCH;
 use offshoot_mcp::server::Presence;
+use offshoot_mcp::start_plan::{Confine, ConfinedWords};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{Peer, Secret};
 use offshoot_session::clock::{Zone, to_iso};
@@ -76,9 +78,28 @@ fn add_servers(app: &App, args: &Args, session: &Session, (setup, settings): (&m
     let ServerSettings { imports, http, person } = settings;
     let selection = McpSelection { named: args.mcp_config.clone(), imports };
     let (folder, secrets) = (setup.tool_context.cwd.clone(), ServerSecrets::default());
-    let servers = mcp::servers(app, &folder, (&selection, &|| found_tools(session)), (http, person), &secrets);
+    let servers = mcp::servers(
+        app,
+        &folder,
+        (&selection, &|| found_tools(session)),
+        (http, person, server_confine(app, &folder)),
+        &secrets,
+    );
     setup.live_tools = Some(servers);
     setup.keys = Arc::new(KeysAndSecrets { keys: setup.keys.clone(), secrets });
+}
+
+/// Puts MCP servers into a sandbox, which is made when the first one wants it.
+pub fn server_confine(app: &App, folder: &Path) -> Confine {
+    let (app, folder) = (App { ui: app.ui.quiet(), ..app.clone() }, folder.to_path_buf());
+    let made: OnceLock<std::result::Result<Sandbox, String>> = OnceLock::new();
+    let hidden = key_files(&app);
+    Arc::new(move |words, cwd| {
+        let make = || confine::server_sandbox(&app, &folder).map_err(|error| error.with_hints_on_one_line());
+        let sandbox = made.get_or_init(make).as_ref().map_err(Clone::clone)?;
+        let words = sandbox.confined_words(words, cwd, &hidden)?;
+        Ok(ConfinedWords { words, env: vec![("TMPDIR".to_owned(), sandbox.temporary.display().to_string())] })
+    })
 }
 
 /// The tools of servers that searches on the session's branch have found.

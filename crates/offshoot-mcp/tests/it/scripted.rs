@@ -247,6 +247,10 @@ impl OddServer {
                 send(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": words}));
             }
         }
+        if self.is("writes") {
+            let wrote = params["arguments"]["text"].as_str().map(|path| std::fs::write(path, "x").is_ok());
+            return answer(text(&format!("{wrote:?}")));
+        }
         if self.is("environment") {
             let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
             return answer(text(&names.join(" ")));

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use offshoot_app::agent::server_confine;
 use offshoot_app::app::App;
 use offshoot_app::config::mcp_files::EnabledServers;
 use offshoot_app::error::{CommandError, FailureKind, Result};
@@ -245,7 +246,8 @@ fn list(app: &App, args: &Args) -> Result<()> {
     let folder = app.environment.cwd.clone();
     let (found, troubles) = find(app, &folder, &selection);
     troubles.iter().for_each(|trouble| app.ui.warning(trouble));
-    let context = context(app, &folder, http(app, &settings), &ServerSecrets::default());
+    let mut context = context(app, &folder, http(app, &settings), &ServerSecrets::default());
+    context.around.confine = server_confine(app, &folder);
     let listed = in_runtime(async {
         let mut trying = Vec::new();
         for found in found {

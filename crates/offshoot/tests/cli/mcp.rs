@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::agent::{Talk, until, until_ended};
 use crate::extensions::{command, extension, has_node};
 use crate::rpc_client::RpcClient;
+use crate::sandbox::has_sandbox;
 use crate::terminal::Terminal;
 
 #[allow(clippy::exit, clippy::print_stdout, clippy::print_stderr, reason = "the test program is a server then")]
@@ -155,7 +156,7 @@ fn a_server_that_is_killed_at_any_step_leaves_one_result_for_each_call() {
     }
 }
 
-/// The same of the program: no server outlives it, and the next run finds or makes one result for each call.
+/// The same of the program: no server outlives it, and the next request has one result for each call.
 #[test]
 fn a_program_that_is_killed_at_any_step_leaves_no_server_and_no_open_call() {
     for step in [1, 2, 4, 5] {
@@ -177,9 +178,27 @@ fn a_program_that_is_killed_at_any_step_leaves_no_server_and_no_open_call() {
         until_ended(&server);
         talk.run(&["-c", "--no-mcp", "-p", "on"]);
         talk.no_problems();
-        let calls = results(&talk).iter().filter(|result| result["toolCallId"] == "c1").count();
-        assert_eq!(calls, 1, "{step}");
+        let sent = talk.server.seen().last().unwrap().json()["messages"].to_string();
+        assert_eq!(sent.matches(r#""tool_use_id":"c1""#).count(), 1, "{step}: {sent}");
     }
+}
+
+#[test]
+fn a_server_in_a_sandbox_writes_where_commands_may() {
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().join("outside.txt");
+    let call = |id: &str, path: &str| Reply::call("mcp__odd__echo", id, json!({"text": path}));
+    let talk = Talk::new([call("c1", "inside.txt"), call("c2", outside.to_str().unwrap()), Reply::text("Done.")]);
+    if !has_sandbox(&talk) {
+        return;
+    }
+    let mut entry = server("writes");
+    entry["sandbox"] = json!(true);
+    talk.data("mcp.json", &servers(&entry));
+    let printed = talk.run(&["-p", "go"]);
+    let texts: Vec<Value> = results(&talk).iter().map(|result| result["content"][0]["text"].clone()).collect();
+    assert_eq!(texts, ["Some(true)", "Some(false)"], "{printed}");
+    assert!(talk.world.work().join("inside.txt").exists() && !outside.exists());
 }
 
 /// Neither of two servers with one address is dropped; a header's value is in no file.
@@ -353,7 +372,7 @@ fn extensions_register_servers_and_hear_of_them() {
     if !has_node() {
         return;
     }
-    let call = Reply::call("mcp__ext__echo", "c1", json!({"text": "hello"}));
+    let call = Reply::call("mcp__my_ext__echo", "c1", json!({"text": "hello"}));
     let later = Reply::call("mcp__later__echo", "c2", json!({"text": "later"}));
     let talk = Talk::new([call, Reply::text("Done."), later, Reply::text("Done too."), Reply::text("Gone.")]);
     talk.data("mcp.json", &json!({"mcpServers": {"taken": server("")}}));
@@ -364,12 +383,12 @@ const entry = {entry};
 const say = (words) => fs.appendFileSync({log:?}, words + "\n");
 const attempt = (work) => {{ try {{ work(); say("no error"); }} catch (error) {{ say(error.message); }} }};
 export default function (pi) {{
-  pi.registerMcpServer("ext", {{ command: "nothing" }});
-  pi.registerMcpServer("ext", entry);
+  pi.registerMcpServer("my-ext", {{ command: "nothing" }});
+  pi.registerMcpServer("my-ext", entry);
   pi.registerMcpServer("taken", entry);
   attempt(() => pi.registerMcpServer("a b", entry));
   attempt(() => pi.registerMcpServer("both", {{ command: "x", url: "http://h/" }}));
-  attempt(() => pi.registerMcpServer("ex-t", entry));
+  attempt(() => pi.registerMcpServer("my_ext", entry));
   attempt(() => pi.registerMcpServer("ta_ken", {{ ...entry, timeout: "1" }}));
   pi.on("session_start", () => say(pi.getMcpServers().map(({{ name, config, extensionPath }}) => `${{name}} ${{config.command === entry.command}} ${{extensionPath.endsWith("a.ts")}}`).join(", ")));
   pi.on("mcp_servers_change", (event) => say(`${{event.type}} ${{event.servers.map((one) => one.name)}}`));
@@ -387,7 +406,7 @@ export default function (pi) {{
     extension(
         &talk,
         "b.ts",
-        "export default (pi) => { try { pi.registerMcpServer('ext', { command: 'x' }); } catch (error) { console.error(error.message); } };",
+        "export default (pi) => { try { pi.registerMcpServer('my-ext', { command: 'x' }); } catch (error) { console.error(error.message); } };",
     );
     let mut client = RpcClient::of(command(&talk, &["--mode", "rpc"]), &[]);
     for (prompt, lines) in [("one", 6), ("two", 7), ("three", 7)] {
@@ -402,17 +421,22 @@ export default function (pi) {{
     assert_eq!(texts, ["hello", "later"]);
     let seen = talk.server.seen();
     let declared = |at: usize| seen[at].json()["tools"].to_string();
-    assert!(declared(0).contains("mcp__ext__echo") && declared(0).contains("mcp__taken__echo"), "{}", declared(0));
+    assert!(declared(0).contains("mcp__my_ext__echo") && declared(0).contains("mcp__taken__echo"), "{}", declared(0));
     assert!(!declared(0).contains("mcp__later__") && !declared(seen.len() - 1).contains("mcp__later__"));
     let said = std::fs::read_to_string(&log).unwrap();
     let lines: Vec<&str> = said.lines().collect();
     assert!(
-        lines[0].contains("a b") && lines[1].contains("both command and url") && lines[2].contains("but for - and _")
+        lines[0].contains("a b") && lines[1].contains("both command and url") && lines[2].contains("but for - and _"),
+        "{said}"
     );
     assert!(lines[3].contains("timeout"), "{said}");
     assert_eq!(
         lines[4..],
-        ["ext true true, taken true true", "mcp_servers_change ext,taken,later", "mcp_servers_change ext,taken"]
+        [
+            "my-ext true true, taken true true",
+            "mcp_servers_change my-ext,taken,later",
+            "mcp_servers_change my-ext,taken"
+        ]
     );
 }
 

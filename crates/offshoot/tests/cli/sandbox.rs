@@ -33,7 +33,7 @@ fn system(talk: &Talk) -> String {
 }
 
 /// Whether this system enforces all of a sandbox. Where it does not, the tests of commands say so and prove less.
-fn has_sandbox(talk: &Talk) -> bool {
+pub(crate) fn has_sandbox(talk: &Talk) -> bool {
     is_possible(&policy(SandboxMode::Workspace, &talk.world.work(), &talk.world.home()), ALL)
 }
 

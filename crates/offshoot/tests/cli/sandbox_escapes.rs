@@ -376,7 +376,9 @@ fn wrong_outcomes(escapes: &[Vec<String>], columns: &[(SandboxLayers, HelperTask
                     let (output, said) = world.prepare().run(script);
                     (output.unwrap().status.success(), said)
                 }
-                HelperTask::Run | HelperTask::Probe => world.gets_out(confined(&world.policy(), *layers, script)),
+                HelperTask::Run | HelperTask::Serve | HelperTask::Probe => {
+                    world.gets_out(confined(&world.policy(), *layers, script))
+                }
             };
             let outcome = if got_out { "open" } else { "stopped" };
             if outcome != escape[*column] {
