@@ -185,6 +185,9 @@ fn check(place: &Place, file: &Path) -> Result<Vec<Diagnostic>> {
     let medium = FileMedium::open(file).map_err(|error| Failure::io(format!("open {}", file.display()), &error))?;
     match offshoot_session::check::check(&medium) {
         Ok(diagnostics) => Ok(diagnostics.into_iter().chain(unanswered(place, file)).collect()),
+        Err(Error::NotASession { .. }) if place.agent_of_session(file).is_some() => {
+            Ok(place.open_to_read(file)?.diagnostics().to_vec())
+        }
         Err(Error::NotASession { line, offset, why, .. }) => Ok(vec![Diagnostic {
             code: Code::UnreadableSession,
             line: Some(line),

@@ -112,6 +112,7 @@ mod tests {
         let place = Place::new(PlaceOptions::in_folder(folder.path()));
         let open = |access| place.open(&file.to_string_lossy(), access, SpillPolicy::default());
         assert_eq!(open(Access::Read).unwrap().tree().len(), 1);
+        assert_eq!(place.agent_of_session(&file), Some(Agent::Claude));
         let refused = open(Access::Write).unwrap_err().to_string();
         assert!(refused.ends_with("s.jsonl is a session of Claude Code, which is only read"), "{refused}");
         std::fs::write(&file, "{\"type\":\"other\"}\n").unwrap();
