@@ -22,6 +22,9 @@ const NEAR: usize = LOWEST - 1;
 /// before one of them is lost there.
 const SLACK: usize = 4;
 
+/// A region of at most so many rows is an editor that nobody has typed much into.
+const IDLE: usize = 5;
+
 /// A finished row.
 #[derive(Debug, Clone)]
 pub(super) struct PrintedRow {
@@ -82,6 +85,8 @@ pub(super) struct Region {
     top: usize,
     /// Whether the region's last row has reached the last row of the screen.
     is_at_bottom: bool,
+    /// So many blank rows are above an editor that begins near the top of a screen. They are what a narrower terminal scrolls away.
+    lead: usize,
     /// Whether the terminal's height has decreased.
     is_lower: bool,
     /// Whether the terminal's width has decreased.
@@ -357,9 +362,19 @@ impl Region {
         if let Some(first) = rows.first_mut().filter(|_| dropped > hidden && head > FEWEST) {
             *first = left_out();
         }
-        let padding = if self.is_at_bottom { below.saturating_sub(rows.len()) } else { 0 };
+        self.lead = self.lead.saturating_sub(printed);
+        let is_fresh = !self.was_resized && !self.is_at_bottom;
+        if is_fresh && head == 0 && rows.len() <= IDLE {
+            self.lead = self.lead.max(Narrowing::of(size.width, NextWidth::Any).excess(rows).saturating_sub(top));
+        }
+        let blank = below.saturating_sub(rows.len());
+        let padding = match self.is_at_bottom {
+            true => blank,
+            false if is_fresh => self.lead.min(blank),
+            false => 0,
+        };
         let is_far = (cursor + padding).saturating_sub(dropped) > reach;
-        let at = if is_far || narrowing.excess(rows) > top { 0 } else { head };
+        let at = if is_far || is_fresh || narrowing.excess(rows) > top { 0 } else { head };
         rows.splice(at..at, std::iter::repeat_n(LiveRow::default(), padding));
         (dropped, padding)
     }

@@ -52,12 +52,15 @@ fn paragraph(number: usize) -> Vec<String> {
 
 impl Play {
     fn new(rewraps: bool) -> Self {
-        let mut terminal = avt::Terminal::with_scrollback(80, 24, None).unwrap();
+        Self::sized(rewraps, Size::new(80, 24))
+    }
+
+    fn sized(rewraps: bool, size: Size) -> Self {
+        let mut terminal = avt::Terminal::with_scrollback(size.width.into(), size.height.into(), None).unwrap();
         terminal.feed("shell> one\r\nshell> two\r\nshell> offshoot\r\n");
         let wire = Wire::default();
         let screen =
-            Screen::new(wire.clone(), Size::new(80, 24), Position::new(0, 3), OnResize { rewraps, is_late: false })
-                .unwrap();
+            Screen::new(wire.clone(), size, Position::new(0, 3), OnResize { rewraps, is_late: false }).unwrap();
         Self { terminal, wire, screen, count: 0, begun: 0, cut: None, held: None, now: 0 }
     }
 
@@ -356,6 +359,21 @@ fn an_idle_region_is_found_again_at_another_width() {
         let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
         assert_eq!((count("─"), count("typed"), count("status")), (2, 1, 1), "{width}: {text}");
         play.check("idle");
+    }
+}
+
+/// The first step may go to less than half of the width.
+#[test]
+fn a_new_screen_keeps_no_row_of_the_editor_above_it() {
+    for (from, to) in [((100, 30), (45, 12)), ((200, 50), (40, 8)), ((80, 24), (40, 12))] {
+        let mut play = Play::sized(true, Size::new(from.0, from.1));
+        play.draw(false, 0);
+        play.terminal.resize(to.0, to.1);
+        play.hear();
+        play.draw(false, 0);
+        let text = play.text();
+        let count = |row: &str| text.lines().filter(|own| own.starts_with(row)).count();
+        assert_eq!((count("─"), count("typed"), count("status")), (2, 1, 1), "{from:?} {to:?}: {text}");
     }
 }
 
