@@ -233,6 +233,10 @@ export type RpcRequest1 =
       answer: FormAnswer;
     }
   | {
+      type: "stop_background";
+      commandId?: string;
+    }
+  | {
       type: "set_approval";
       mode: ApprovalModeInput;
     }
@@ -758,6 +762,10 @@ export type Event =
     }
   | ChildState
   | {
+      type: "background_commands";
+      commands: BackgroundCommand[];
+    }
+  | {
       type: "failed";
       error: string;
     }
@@ -1028,6 +1036,29 @@ export type FieldKind =
  * Where a child stands.
  */
 export type ChildStatus = "pending" | "running" | "completed" | "failed" | "aborted" | "limit";
+/**
+ * How far a command in the background is.
+ */
+export type BackgroundState =
+  | {
+      state: "running";
+    }
+  | {
+      state: "exited";
+      /**
+       * 0 if it succeeded.
+       */
+      exitCode: number;
+    }
+  | {
+      state: "stopped";
+    }
+  | {
+      state: "timedOut";
+    }
+  | {
+      state: "failed";
+    };
 /**
  * What is shown or asked. Only `select`, `confirm`, `input` and `editor` are answered, with `extension_ui_response`.
  */
@@ -1347,6 +1378,20 @@ export interface ChildState {
    * The limit that ended it, or why it failed.
    */
   why?: string;
+}
+/**
+ * A command that runs beside the conversation, or has.
+ */
+export interface BackgroundCommand {
+  /**
+   * What the model calls it: `b1`, `b2` and so on, each once until the program ends.
+   */
+  id: string;
+  /**
+   * The line of the shell. Foreign text.
+   */
+  command: string;
+  state: BackgroundState;
 }
 /**
  * The data of each command's response. Commands that are missing here answer without data.

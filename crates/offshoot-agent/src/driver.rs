@@ -17,6 +17,7 @@ mod neutral;
 mod permit;
 mod foreseen;
 mod approvals;
+mod background;
 mod forms;
 mod tool_set;
 mod files;
@@ -53,8 +54,8 @@ use crate::provider::{Delta, Request};
 use crate::request_queue::{Asked, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::spending::{Hold, Spending};
-use crate::tool::FormMessage;
 use crate::tool::bash::Printed;
+use crate::tool::{BackgroundCommands, BackgroundNews, FormMessage};
 use crate::turn::{Effect, JobDraft, OpenAnswer, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
@@ -141,6 +142,7 @@ pub(crate) enum DriverInput {
     Approval(ApprovalInput),
     Form(FormMessage),
     Child(ChildInput),
+    Background(BackgroundNews),
     Approver(Approver),
     End,
 }
@@ -198,6 +200,7 @@ pub(crate) struct Driver {
     redactor: KeyRedactor,
     approvals: Approvals,
     forms: Forms,
+    background: BackgroundCommands,
     waiting: Vec<Waiting>,
     /// Requests that wait until the machine is idle and the session available.
     deferred: VecDeque<Asked>,
@@ -278,6 +281,7 @@ impl Driver {
             redactor,
             approvals: Approvals::default(),
             forms: Forms::new(&own),
+            background: background::command_list(own.clone()),
             waiting: Vec::new(),
             deferred: VecDeque::new(),
             is_replacing: false,
@@ -352,7 +356,8 @@ impl Driver {
     /// Whether nothing is running, and all announced entries are in the file.
     fn is_at_rest(&self) -> bool {
         let is_waiting = self.review.is_some() || self.is_replacing || self.is_operating;
-        self.state.is_idle() && self.bash.is_none() && !is_waiting && self.outbox.is_quiet()
+        let runs = self.bash.is_some() || self.background.running() > 0;
+        self.state.is_idle() && !runs && !is_waiting && self.outbox.is_quiet()
     }
 
     /// The front end is gone: nothing new starts.
@@ -360,6 +365,7 @@ impl Driver {
         self.is_ending = true;
         self.deferred.clear();
         self.stop_bash();
+        self.end_background();
         let (steering, follow_up) = self.state.queued();
         if !(steering.is_empty() && follow_up.is_empty()) {
             self.step(TurnInput::ClearQueue);
@@ -408,6 +414,7 @@ impl Driver {
             DriverInput::Approval(input) => self.approval(input),
             DriverInput::Form(message) => self.form(message),
             DriverInput::Child(input) => self.child(input),
+            DriverInput::Background(news) => self.background_news(news),
             DriverInput::End => self.end(),
         }
         self.catch_up();

@@ -4,6 +4,7 @@
 //! Both outputs share one pipe, so they arrive in the order in which they were written. Background processes live on;
 //! they are waited for only while they write.
 
+mod told_guard;
 mod tree;
 pub mod guard;
 mod waiting;

@@ -94,6 +94,8 @@ pub struct Setup {
     pub approver: Approver,
     /// For the user's own commands.
     pub shell: Shell,
+    /// This program's own file, which guards the commands that run if the program is killed; `None`: they live on then.
+    pub launcher: Option<PathBuf>,
     /// Whether the calls of an answer run at once.
     pub parallel_tools: bool,
     pub retry: Retry,
@@ -226,6 +228,7 @@ impl Setup {
             permissions: Permissions::default(),
             approver,
             shell: Shell::default(),
+            launcher: None,
             parallel_tools: true,
             retry: Retry::default(),
             compaction: compact::Settings::default(),

@@ -26,6 +26,8 @@ mod paths;
 mod tier;
 mod files;
 mod picture;
+mod background;
+mod conversation;
 pub mod bash;
 mod read;
 mod replace;
@@ -37,14 +39,18 @@ mod grep;
 mod ls;
 mod write;
 mod choice;
-mod conversation;
 mod source;
 mod ask;
 mod todo;
 mod task;
 
 pub use ask::{ASK_TOOL, Ask};
-pub use bash::{Bash, NeutralCommand, Shell};
+pub(crate) use background::EndedCommand;
+pub use background::{
+    BASH_LIST_TOOL, BASH_OUTPUT_TOOL, BASH_STOP_TOOL, BackgroundCommands, BackgroundNews, BashList, BashOutput,
+    BashStop,
+};
+pub use bash::{BASH_TOOL, Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
 pub use conversation::{
     ConversationLink, FormAsker, FormMessage, ReadList, TaskCall, TaskLimits, TaskOrder, TaskRunner, TodoLists,
@@ -288,6 +294,9 @@ pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
         Arc::new(Ask),
         Arc::new(Todo),
         Arc::new(Task),
+        Arc::new(BashOutput),
+        Arc::new(BashStop),
+        Arc::new(BashList),
     ]
 }
 

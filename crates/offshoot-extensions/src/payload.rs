@@ -87,6 +87,7 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         | Event::ChildStart(_)
         | Event::ChildUpdate(_)
         | Event::ChildEnd(_)
+        | Event::BackgroundCommands { .. }
         | Event::Failed { .. }
         | Event::Notice { .. } => return None,
     };

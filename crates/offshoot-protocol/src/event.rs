@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::approval::{ApprovalDecision, ApprovalTier, ForeseenQuestion, OfferedRule};
 use crate::approval_record::ApprovalRecord;
+use crate::background::BackgroundCommand;
 use crate::child::ChildState;
 use crate::compaction::{CompactionResult, Reason, SummarySource};
 use crate::form::Form;
@@ -235,6 +236,9 @@ pub enum Event {
     ChildUpdate(Box<ChildState>),
     /// A child has ended. offshoot's own.
     ChildEnd(Box<ChildState>),
+    /// A command in the background has started or ended: all that run, and those that have ended since the program started, the newest
+    /// last. offshoot's own.
+    BackgroundCommands { commands: Vec<BackgroundCommand> },
     /// The agent cannot continue, through no fault of the model: the session cannot be written, or a request cannot be
     /// built. offshoot's own.
     Failed { error: String },
@@ -313,6 +317,7 @@ impl Event {
             Self::ChildStart(_) => "child_start",
             Self::ChildUpdate(_) => "child_update",
             Self::ChildEnd(_) => "child_end",
+            Self::BackgroundCommands { .. } => "background_commands",
             Self::Failed { .. } => "failed",
             Self::Notice { .. } => "notice",
         }

@@ -14,6 +14,8 @@ pub enum NoticeCode {
     AskLater,
     /// A rule could not be kept for later sessions.
     ApprovalNotKept,
+    /// A command in the background has ended.
+    Background,
     Compaction,
     Crashed,
     EmptyAnswer,
@@ -43,6 +45,7 @@ impl NoticeCode {
         match self {
             Self::AskLater => "ask-later",
             Self::ApprovalNotKept => "approval-not-kept",
+            Self::Background => "background",
             Self::Compaction => "compaction",
             Self::Crashed => "crashed",
             Self::EmptyAnswer => "empty-answer",

@@ -133,6 +133,8 @@ requests! {
     Approve { id: u64, decision: ApprovalDecision, message: Option<String>, rule: Option<String>, scope: Option<ApprovalScope> } -> (), Begins;
     /// Answers an [`crate::Event::QuestionRequest`]. An answer that does not fit is refused, and the question stays.
     AnswerForm { id: u64, answer: FormAnswer } -> (), Begins;
+    /// Stops a command in the background, by its id; `None`: all of them. Whether it ran.
+    StopBackground(Option<String>) -> bool, Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;
 }

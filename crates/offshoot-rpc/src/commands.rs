@@ -5,7 +5,7 @@ use std::sync::Arc;
 use offshoot_agent::request_queue::Askable;
 use offshoot_protocol::request::{
     AbortBash, AnswerForm, Approve, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
-    SetSteeringMode,
+    SetSteeringMode, StopBackground,
 };
 
 use crate::records::{LevelsData, QueueData};
@@ -119,6 +119,9 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
             actions::approve(server, Approve { id, decision, message, rule, scope }).await
         }
         RpcCommand::Answer { request_id: id, answer } => done(server, AnswerForm { id, answer }).await,
+        RpcCommand::StopBackground { command_id } => {
+            server.agent.ask(StopBackground(command_id)).await.map(|_| nothing(())).map_err(Into::into)
+        }
         RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
     }
 }

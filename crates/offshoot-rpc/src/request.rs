@@ -209,6 +209,11 @@ pub(crate) enum RpcCommand {
         request_id: u64,
         answer: FormAnswer,
     },
+    /// Stops a command in the background; without an id all of them.
+    StopBackground {
+        #[serde(default)]
+        command_id: Option<String>,
+    },
     /// An operation of the table.
     #[serde(skip)]
     #[schemars(skip)]

@@ -75,6 +75,7 @@ impl AnswerSoFar {
             | Event::ChildStart(_)
             | Event::ChildUpdate(_)
             | Event::ChildEnd(_)
+            | Event::BackgroundCommands { .. }
             | Event::Notice { .. } => return None,
         };
         Some(value.to_string())

@@ -202,6 +202,7 @@ impl Conversation {
             | Event::ChildStart(_)
             | Event::ChildUpdate(_)
             | Event::ChildEnd(_)
+            | Event::BackgroundCommands { .. }
             | Event::SessionShutdown { .. }
             | Event::SessionChanged { .. } => {}
         }

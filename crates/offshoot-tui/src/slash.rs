@@ -51,6 +51,7 @@ pub enum SlashCommand {
     Approval(Option<ApprovalMode>),
     /// Says what the sandbox is, and switches it.
     Sandbox(Option<SandboxMode>),
+    Background,
     /// Lists, explains or removes rules of approval.
     Permissions(Option<String>),
     /// Lists MCP servers, or connects one again.
@@ -173,6 +174,7 @@ const COMMANDS: &[Spec] = &[
     spec("approval", "[mode]", Some(Argument::Approval), "choose what the model may do unasked"),
     spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
+    spec("background", "", None, "list the commands that run beside the conversation, and stop one"),
     spec("mcp", "[reconnect NAME]", Some(Argument::Text), "list MCP servers, and connect one again"),
     spec("login", "[provider]", Some(Argument::Text), "save the key of a provider"),
     spec("logout", "[provider]", Some(Argument::Text), "remove the key of a provider"),

@@ -175,6 +175,7 @@ impl Driver {
             }
             Asked::Reload(Reload(ReloadedSetup(new)), reply) => self.set(reply, |driver| driver.reload(&new)),
             Asked::Approve(answer, reply) => self.approve(answer, reply),
+            Asked::StopBackground(stop, reply) => self.stop_background(stop, reply),
             Asked::AnswerForm(answer, reply) => self.answer_form(answer, reply),
             Asked::SetApproval(SetApproval(mode), reply) => self.set_approval(mode, reply),
             Asked::SetSandbox(SetSandbox(NextSandbox(sandbox)), reply) => self.set_sandbox(sandbox.as_deref(), reply),

@@ -55,7 +55,7 @@ impl Driver {
             }
         };
         self.forms.lists = Some((ticket, lists.clone()));
-        ConversationLink::new(lists, self.person())
+        ConversationLink::new(lists, self.person()).with_background(self.background.clone())
     }
 
     /// Who asks the person: for a child its parent does.

@@ -8,6 +8,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
+use super::background;
 use super::stream_rules::RuleWatch;
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
@@ -44,12 +45,17 @@ impl Driver {
         let extensions = self.extensions_for(Question::BeforeRun);
         let start = self.run_start.take().filter(|_| extensions.is_some());
         let (handle, left) = (self.writer.handle().clone(), self.left_open());
+        let background = self.background.clone();
         self.spawn(ticket, async move {
             let admitted = match accessed(keys.as_ref(), &model).await {
-                Ok(_) => Ok(match (extensions, start) {
-                    (Some(extensions), Some(start)) => extensions.before_run(start).await,
-                    _ => RunAdditions::default(),
-                }),
+                Ok(_) => {
+                    let mut additions = match (extensions, start) {
+                        (Some(extensions), Some(start)) => extensions.before_run(start).await,
+                        _ => RunAdditions::default(),
+                    };
+                    additions.messages.extend(background::ended_of_branch(&background, &handle).await);
+                    Ok(additions)
+                }
                 Err(error) => Err(error),
             };
             let open = match (&admitted, left) {

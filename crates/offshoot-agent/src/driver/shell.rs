@@ -23,6 +23,7 @@ impl Driver {
             return reply.refuse(AgentError::Busy("a command runs already: stop it first"));
         }
         let RunBash { command, exclude_from_context: exclude } = run;
+        self.guard_commands();
         let (stop, mut stopped) = oneshot::channel();
         let (keys, model, last) = (self.setup.keys.clone(), self.setup.model.clone(), self.redactor.keys());
         let (shell, place) = (self.setup.shell.clone(), self.setup.tool_context.clone());

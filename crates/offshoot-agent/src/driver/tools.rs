@@ -18,7 +18,7 @@ use crate::crash::{caught, caught_task};
 use crate::extensions::{CallVerdict, Extensions, Question};
 use crate::request_queue::{BuiltInTool, ReplyTo, RunNested, ToolList};
 use crate::sandbox::MOST_PREPARED;
-use crate::tool::{Running, Tool, ToolContext, ToolOutcome};
+use crate::tool::{BASH_TOOL, Running, Tool, ToolContext, ToolOutcome};
 use crate::turn::{Call, Ticket, TurnInput};
 
 /// For the model: the next command is in the sandbox again.
@@ -125,6 +125,9 @@ impl Driver {
     }
 
     fn call_run(&mut self, place: CallPlace, call: &Call) -> CallRun {
+        if call.name == BASH_TOOL {
+            self.guard_commands();
+        }
         let files = self.batch_of(place.ticket);
         let mut context = self.setup.tool_context.clone();
         context.keys.secrets = self.redactor.keys();

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::told_guard;
 use offshoot_session::medium::{read_regular, read_regular_text};
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
@@ -58,8 +59,10 @@ pub(super) struct ProcessTree {
 impl ProcessTree {
     /// Its root, which `spawn` starts. Nobody takes the exit code of a root that is not known yet.
     pub(super) fn spawn<T>(mark: &str, spawn: impl FnOnce() -> io::Result<(T, Pid)>) -> io::Result<(T, Self)> {
+        // It may run before anybody knows its number.
+        told_guard::begins(mark, None);
         let mut stages = stages();
-        let (child, root) = spawn()?;
+        let (child, root) = spawn().inspect_err(|_| told_guard::ends(mark))?;
         stages.insert(root.as_raw_nonzero().get(), Stage::Waits);
         drop(stages);
         Ok((child, Self::waiting(root, mark)))
@@ -76,6 +79,13 @@ impl ProcessTree {
     pub(super) fn begin(&mut self) {
         stages().insert(self.root.as_raw_nonzero().get(), Stage::Runs);
         self.is_released = false;
+        told_guard::begins(self.mark_text(), Some(self.root));
+    }
+
+    /// Without the variable's name.
+    fn mark_text(&self) -> &str {
+        let text = self.mark.get(MARK.len() + 1..).unwrap_or_default();
+        std::str::from_utf8(text).unwrap_or_default()
     }
 
     /// What still runs may live on.
@@ -125,6 +135,11 @@ impl Default for MarkedProcesses {
 }
 
 impl MarkedProcesses {
+    /// Those of another program's command.
+    pub(super) fn of(mark: String) -> Self {
+        Self(mark)
+    }
+
     /// The variable that the helper is started with, and its value.
     #[must_use]
     pub fn variable(&self) -> (&'static str, &str) {
@@ -196,6 +211,7 @@ impl Drop for ProcessTree {
             self.kill();
         }
         stages().remove(&self.root.as_raw_nonzero().get());
+        told_guard::ends(self.mark_text());
         reap();
     }
 }

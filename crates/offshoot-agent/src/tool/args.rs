@@ -19,6 +19,8 @@ pub(crate) fn spec<T: JsonSchema>(name: &str) -> ToolSpec {
     });
     let mut parameters = settings.into_generator().into_root_schema_for::<T>().to_value();
     simplify(&mut parameters);
+    // Providers want the member also where there is no argument.
+    parameters.as_object_mut().map(|schema| schema.entry("properties").or_insert_with(|| Value::Object(Map::new())));
     let description = parameters.as_object_mut().and_then(|schema| schema.remove("description"));
     let description = description.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
     ToolSpec { name: name.to_owned(), description, parameters }

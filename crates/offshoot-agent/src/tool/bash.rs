@@ -1,7 +1,10 @@
 //! The tool `bash`, and the user's commands with `!`.
 //!
-//! Owns the text about a command: the end of its output, the file with all of it, how it ended. `process` runs it.
+//! Owns how a command is made ready and followed. `process` runs it, `texts` says what came of it.
 
+mod texts;
+
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +13,22 @@ use offshoot_protocol::BashRun;
 use offshoot_protocol::message::Block;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::background::{BASH_LIST_TOOL, BASH_OUTPUT_TOOL, BASH_STOP_TOOL};
 use super::decode::{Sanitizer, Utf8};
 use super::files::reason;
 use super::hide::Hide;
 pub use super::output::Printed;
 use super::output::{Output, Recent, Snapshot};
-use super::truncate::{self, Hit, MAX_BYTES, Truncation};
-use super::{Running, SandboxRefusal, Tier, Tool, ToolContext, ToolOutcome, args};
+use super::{ConversationLink, Running, SandboxRefusal, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::process::{self, End, Errors, Job, News};
 use crate::provider::ToolSpec;
 use crate::sandbox::{KeptKeys, Sandbox};
+use texts::{cut_note, details, long, outcome};
 
 /// Runs a shell command in the working directory and returns its standard output and standard error. Long output is cut to its
 /// last 2000 lines or 50 KB; all of it is saved to a file, which is named. The command has no standard input.
@@ -35,6 +39,8 @@ struct BashInput {
     /// Time-out in seconds, after which the command and all that it started are killed; by default the user's setting, usually none.
     #[serde(default, deserialize_with = "args::number")]
     timeout: Option<f64>,
+    /// Return at once; it runs on, as a server does.
+    background: Option<bool>,
 }
 
 /// How often the output of a command that something else runs is shown.
@@ -125,6 +131,9 @@ fn has_bash() -> bool {
         .any(|path| Path::new(path).exists())
 }
 
+/// The name of [`Bash`].
+pub const BASH_TOOL: &str = "bash";
+
 /// The tool `bash`.
 #[derive(Debug, Clone, Default)]
 pub struct Bash {
@@ -134,7 +143,7 @@ pub struct Bash {
 
 impl Tool for Bash {
     fn name(&self) -> &str {
-        "bash"
+        BASH_TOOL
     }
 
     fn spec(&self) -> ToolSpec {
@@ -169,18 +178,14 @@ impl Tool for Bash {
 async fn call(
     shell: &Shell,
     input: BashInput,
-    place: &ToolContext,
+    place: &Arc<ToolContext>,
     partial: &UnboundedSender<ToolOutcome>,
 ) -> Result<ToolOutcome, ToolOutcome> {
     let named = input.timeout.map(seconds).transpose()?;
-    let timeout = named.or(shell.timeout);
-    let command = place.neutral.as_ref().map_or_else(|| shell.command(&input.command), |neutral| neutral.text.clone());
-    let program = shell.program();
-    let (env, without) = surroundings(shell, place);
-    let words = process::shell_words(&program, &command);
-    let refused = place.sandbox.as_ref().and_then(Sandbox::refuses_commands);
-    refused.map_or(Ok(()), |why| Err(ToolOutcome::failed(why)))?;
-    let job = Job { words: &words, cwd: &place.cwd, env: &env, without: &without, errors: Errors::Shown, timeout };
+    if input.background.unwrap_or_default() {
+        return in_background(shell, &input.command, named, place);
+    }
+    let command = ReadyCommand::of(shell, &input.command, named.or(shell.timeout), place)?;
     let (output, hide) = (Output::new(&place.outputs), Hide::new(place.keys.secrets.clone()));
     let began = Instant::now();
     let mut shown = ShownOutput { output, hide, partial, began, is_new: false, is_ended: false };
@@ -188,20 +193,83 @@ async fn call(
         News::Piece(bytes) => shown.push(bytes),
         News::Tick => shown.tick(),
     };
-    let end = match &place.sandbox {
-        Some(sandbox) => sandbox.run(job, kept_keys(place), tell).await,
-        None => process::run(job, tell).await,
-    };
+    let end = command.run(tell).await;
     let duration = long(began);
     let shown = shown.finish();
-    let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&program, &place.cwd, &error)))?;
-    let mut outcome = outcome(&shown, end, timeout);
+    let end = end.map_err(|error| ToolOutcome::failed(cannot_run(&command.program, &place.cwd, &error)))?;
+    let mut outcome = outcome(&shown, end, command.timeout);
     let refusal = |sandbox: &Sandbox| sandbox.refusal(&place.cwd, &shown.truncation.content);
     if let Some(refusal) = place.sandbox.as_ref().filter(|_| outcome.is_error).and_then(refusal) {
         outcome.content.push(Block::text(refusal.note()));
         outcome.sandbox_refusal = (!refusal.is_final).then(|| Box::new(SandboxRefusal(refusal.reason)));
     }
     Ok(ToolOutcome { details: details(&shown, duration), ..outcome })
+}
+
+/// Starts a command that runs on after its call. Only a time-out of its own ends it.
+fn in_background(
+    shell: &Shell,
+    command: &str,
+    timeout: Option<Duration>,
+    place: &Arc<ToolContext>,
+) -> Result<ToolOutcome, ToolOutcome> {
+    let commands = place.conversation.background();
+    let commands = commands.ok_or_else(|| ToolOutcome::failed("Commands in the background cannot run here."))?;
+    // Who runs must not keep the list of those that run.
+    let apart = ToolContext { conversation: ConversationLink::default(), ..ToolContext::clone(place) };
+    let ready = ReadyCommand::of(shell, command, timeout, &Arc::new(apart))?;
+    let started = commands.start(command, place, |mut take| async move {
+        let end = ready.run(|news| match news {
+            News::Piece(bytes) => take(bytes),
+            News::Tick => {}
+        });
+        end.await.map_err(|error| std::io::Error::other(cannot_run(&ready.program, &ready.place.cwd, &error)))
+    });
+    let id = started.map_err(ToolOutcome::failed)?;
+    let text = format!(
+        "{id} runs in the background. {BASH_OUTPUT_TOOL}, {BASH_STOP_TOOL} and {BASH_LIST_TOOL} are for such commands. \
+         You will be told when it has ended; it ends with the program at the latest."
+    );
+    Ok(ToolOutcome { details: Some(json!({ "backgroundId": id })), ..ToolOutcome::text(text) })
+}
+
+/// A command of the model with all that it needs to run.
+struct ReadyCommand {
+    program: PathBuf,
+    words: Vec<OsString>,
+    env: Vec<(String, String)>,
+    without: Vec<String>,
+    timeout: Option<Duration>,
+    place: Arc<ToolContext>,
+}
+
+impl ReadyCommand {
+    /// # Errors
+    /// The sandbox runs no commands.
+    fn of(
+        shell: &Shell,
+        command: &str,
+        timeout: Option<Duration>,
+        place: &Arc<ToolContext>,
+    ) -> Result<Self, ToolOutcome> {
+        let command = place.neutral.as_ref().map_or_else(|| shell.command(command), |neutral| neutral.text.clone());
+        let program = shell.program();
+        let (env, without) = surroundings(shell, place);
+        let words = process::shell_words(&program, &command);
+        let refused = place.sandbox.as_ref().and_then(Sandbox::refuses_commands);
+        refused.map_or(Ok(()), |why| Err(ToolOutcome::failed(why)))?;
+        Ok(Self { program, words, env, without, timeout, place: place.clone() })
+    }
+
+    /// Dropping the future kills all its processes.
+    async fn run(&self, tell: impl FnMut(News<'_>)) -> std::io::Result<End> {
+        let Self { words, env, without, timeout, place, .. } = self;
+        let job = Job { words, cwd: &place.cwd, env, without, errors: Errors::Shown, timeout: *timeout };
+        match &place.sandbox {
+            Some(sandbox) => sandbox.run(job, kept_keys(place), tell).await,
+            None => process::run(job, tell).await,
+        }
+    }
 }
 
 fn kept_keys(context: &ToolContext) -> KeptKeys<'_> {
@@ -294,66 +362,6 @@ fn cannot_run(program: &Path, cwd: &Path, error: &std::io::Error) -> String {
 
 fn partial_outcome(shown: &Snapshot) -> ToolOutcome {
     ToolOutcome { details: details(shown, None), ..ToolOutcome::text(shown.truncation.content.clone()) }
-}
-
-/// How long a command has taken, in milliseconds, if that is over a second.
-fn long(began: Instant) -> Option<u64> {
-    u64::try_from(began.elapsed().as_millis()).ok().filter(|duration| *duration >= 1000)
-}
-
-fn details(shown: &Snapshot, duration_ms: Option<u64>) -> Option<Value> {
-    let mut details = Map::new();
-    if shown.truncation.truncated {
-        details.insert("truncation".to_owned(), json!(shown.truncation));
-        if let Some(path) = &shown.path {
-            details.insert("fullOutputPath".to_owned(), json!(path.display().to_string()));
-        }
-    }
-    if let Some(duration) = duration_ms {
-        details.insert("durationMs".to_owned(), json!(duration));
-    }
-    (!details.is_empty()).then_some(Value::Object(details))
-}
-
-fn outcome(shown: &Snapshot, end: End, timeout: Option<Duration>) -> ToolOutcome {
-    let status = match end {
-        End::Exited(0) | End::Lingers(0) => None,
-        End::Exited(code) | End::Lingers(code) => Some(format!("[exit code {code}]")),
-        End::TimedOut => {
-            let timeout = timeout.unwrap_or_default().as_secs_f64();
-            let seconds = if timeout == 1.0 { "second" } else { "seconds" };
-            Some(format!("[killed: it took longer than {timeout} {seconds}]"))
-        }
-    };
-    let output = Some(shown.truncation.content.clone()).filter(|output| !output.is_empty());
-    let output = output.or_else(|| (end != End::TimedOut).then(|| "(no output)".to_owned()));
-    let is_error = status.is_some();
-    let lingers = matches!(end, End::Lingers(_)).then(|| {
-        "[something in the background goes on writing; from here on it is not read: send its output to a file]"
-            .to_owned()
-    });
-    let parts: Vec<String> = [output, cut_note(shown), lingers, status].into_iter().flatten().collect();
-    ToolOutcome { is_error, ..ToolOutcome::text(parts.join("\n\n")) }
-}
-
-fn cut_note(shown: &Snapshot) -> Option<String> {
-    let cut: &Truncation = &shown.truncation;
-    let whole = match (&shown.path, &shown.lost) {
-        (Some(path), Some(why)) => format!("its beginning is in {}, the rest is lost: {why}", path.display()),
-        (Some(path), None) => format!("all of it is in {}", path.display()),
-        (None, Some(why)) => format!("the rest is lost, for it could not be written to a file: {why}"),
-        (None, None) => "the rest is lost".to_owned(),
-    };
-    let (end, all) = (cut.total_lines, cut.total_lines);
-    let first = end + 1 - cut.output_lines.min(end);
-    Some(match cut.truncated_by? {
-        _ if cut.last_line_partial => {
-            let (part, line) = (truncate::size(cut.output_bytes), truncate::size(shown.last_line));
-            format!("[the last {part} of line {end}, which has {line}; {whole}]")
-        }
-        Hit::Lines => format!("[lines {first}-{end} of {all}; {whole}]"),
-        Hit::Bytes => format!("[lines {first}-{end} of {all}, cut at {}; {whole}]", truncate::size(MAX_BYTES)),
-    })
 }
 
 /// Runs a user's command, outside the sandbox: the user typed it. `show` gets its output, about ten times a second and at its end. When `stop` resolves or the

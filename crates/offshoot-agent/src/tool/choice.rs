@@ -178,7 +178,7 @@ mod tests {
         for (names, expected) in [
             ("", ""),
             ("ls, read,ls", "ls,read"),
-            ("*", "read,bash,edit,write,grep,find,ls,ask,todo,task"),
+            ("*", "read,bash,edit,write,grep,find,ls,ask,todo,task,bash_output,bash_stop,bash_list"),
             ("*e*,ls", "read,edit,write,grep,ls"),
             ("+grep", "read,bash,edit,write,ask,todo,task,grep"),
             ("-bash,+ls,+read", "read,edit,write,ask,todo,task,ls"),
@@ -190,7 +190,7 @@ mod tests {
         let error = chosen("-raed").unwrap_err().to_string();
         assert_eq!(
             error,
-            r#"there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task"#
+            r#"there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list"#
         );
         assert_eq!(chosen("x*").as_deref(), Ok(""), "a pattern may fit nothing");
         assert!(chosen("[*").is_err());

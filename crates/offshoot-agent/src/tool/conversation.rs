@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::background::BackgroundCommands;
 use offshoot_protocol::{Form, FormAnswer};
 use offshoot_session::todo::TodoList;
 use tokio::sync::mpsc::UnboundedSender;
@@ -59,6 +60,7 @@ pub struct ConversationLink {
     lists: Option<TodoLists>,
     asker: Option<FormAsker>,
     tasks: Option<Arc<dyn TaskRunner>>,
+    background: Option<BackgroundCommands>,
 }
 
 impl fmt::Debug for ConversationLink {
@@ -71,7 +73,17 @@ impl ConversationLink {
     /// A link to a list, and to somebody who can be asked.
     #[must_use]
     pub fn new(lists: TodoLists, asker: Option<FormAsker>) -> Self {
-        Self { lists: Some(lists), asker, tasks: None }
+        Self { lists: Some(lists), asker, ..Self::default() }
+    }
+
+    /// With commands that run beside the conversation.
+    #[must_use]
+    pub fn with_background(self, background: BackgroundCommands) -> Self {
+        Self { background: Some(background), ..self }
+    }
+
+    pub(super) fn background(&self) -> Option<&BackgroundCommands> {
+        self.background.as_ref()
     }
 
     pub(super) fn todo_lists(&self) -> Option<&TodoLists> {

@@ -70,6 +70,10 @@ impl Recent {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     pub(crate) fn take(&mut self) -> Option<Printed> {
         let text = std::mem::take(&mut self.text);
         let omitted = std::mem::take(&mut self.omitted);

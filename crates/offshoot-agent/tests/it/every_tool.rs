@@ -1,6 +1,6 @@
 //! What holds for every tool, whoever brings it: rules decide before it runs, and no key that offshoot knows gets into its result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -48,6 +48,8 @@ impl RuleStore for NoRules {
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
         ("read", json!({"path": "secret.txt"})),
+        ("bash", json!({"command": "cat secret.txt", "background": true})),
+        ("bash", json!({"command": "sleep 1000", "background": true})),
         ("bash", json!({"command": "cat secret.txt"})),
         ("edit", json!({"path": "plain.txt", "edits": [{"oldText": "old", "newText": "new"}]})),
         ("write", json!({"path": "made.txt", "content": "x"})),
@@ -57,8 +59,16 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("ask", json!({"questions": [{"id": "a", "question": "Which?", "options": [{"label": "x"}]}]})),
         ("todo", json!({"op": "init", "items": [format!("use {KEY}")]})),
         ("task", json!({"task": "tell the key"})),
+        ("bash_output", json!({"id": "b1", "wait": 60})),
+        ("bash_stop", json!({"id": "b2"})),
+        ("bash_list", json!({})),
         ("mcp__there_echo", json!({"text": format!("it is {KEY}")})),
     ]
+}
+
+/// Of the tools that are called.
+fn names() -> BTreeSet<&'static str> {
+    calls().into_iter().map(|(name, _)| name).collect()
 }
 
 fn world() -> World {
@@ -101,7 +111,7 @@ fn a_rule_refuses_any_tool_before_it_runs() {
         let (agent, _events) = world.start_with(world.session(), setup(&world, &echo, permissions));
         assert_eq!(prompting(&agent, "work").await.unwrap(), Ok(Settled::Done));
         let results = results(&world);
-        assert_eq!(results.len(), calls().len());
+        assert_eq!(results.len(), names().len());
         for (name, result) in &results {
             assert_eq!(result["isError"], true, "{name}");
             assert_eq!(result["details"]["phases"], Value::Null, "{name}");
@@ -125,12 +135,12 @@ fn no_result_has_a_key() {
         agent.ask(AnswerForm { id: *id, answer }).await.unwrap();
         assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
         let results = results(&world);
-        assert_eq!(results.len(), calls().len());
+        assert_eq!(results.len(), names().len());
         for (name, result) in &results {
             assert_ne!(result["isError"], true, "{name}: {result}");
             assert!(!result.to_string().contains(KEY), "{name}: {result}");
         }
-        for name in ["read", "bash", "grep", "find", "ls", "ask", "todo", "task", "mcp__there_echo"] {
+        for name in ["read", "bash", "bash_output", "grep", "find", "ls", "ask", "todo", "task", "mcp__there_echo"] {
             assert!(results[name].to_string().contains(offshoot_protocol::MASK), "{name}: {}", results[name]);
         }
     });

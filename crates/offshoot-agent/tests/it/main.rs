@@ -10,6 +10,7 @@
 
 mod abort;
 mod approval;
+mod background;
 mod bring_back;
 mod broken_writes;
 mod call_identity;

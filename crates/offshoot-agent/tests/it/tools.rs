@@ -283,7 +283,7 @@ fn tools_are_chosen_by_name() {
     assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo,task");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");
     assert_eq!(names("").unwrap(), "");
-    let known = "there are read, bash, edit, write, grep, find, ls, ask, todo, task";
+    let known = "there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list";
     assert_eq!(names("read,Raed").unwrap_err(), format!("there is no tool \"Raed\" (did you mean read?); {known}"));
     assert_eq!(names("xyzzy").unwrap_err(), format!("there is no tool \"xyzzy\"; {known}"));
 }
@@ -292,9 +292,14 @@ fn tools_are_chosen_by_name() {
 fn what_models_are_told_is_complete() {
     for tool in tool::all(&Shell::default()) {
         let spec = tool.spec();
-        assert!(spec.description.len() > 20 && tool.summary().is_some(), "{}", spec.name);
+        // These come into use in the middle of a run: the system prompt stays as it was.
+        let comes_later = spec.name.starts_with("bash_");
+        assert!(spec.description.len() > 20 && tool.summary().is_none() == comes_later, "{}", spec.name);
         let fields = spec.parameters["properties"].as_object().unwrap();
         assert!(fields.values().all(|field| field["description"].is_string() && field["type"].is_string()), "{spec:?}");
+        if fields.is_empty() {
+            continue;
+        }
         let outcome = on_a_runtime(start(&*tool, json!({"limit": "many", "path": 7}), Path::new("/")).0);
         assert!(outcome.is_error && text(&outcome).contains("do not fit"), "{}: {outcome:?}", spec.name);
     }

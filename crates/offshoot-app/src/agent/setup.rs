@@ -38,8 +38,8 @@ use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
 use super::{Args, confine};
 use crate::app::App;
-use crate::config::Environment;
 use crate::config::settings::peer_folders;
+use crate::config::{Environment, own_program};
 use crate::error::{CommandError, FailureKind, Result};
 use crate::http::http;
 use crate::mcp::{self, KeysAndSecrets, McpSelection, ServerSecrets};
@@ -187,6 +187,7 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     setup.use_sandbox(sandbox);
     setup.permissions.reads = shell.runs_as_spelled().then(|| read_commands(app));
     setup.shell = shell;
+    setup.launcher = own_program();
     setup.retry = user.retry;
     setup.compaction = user.compaction;
     setup.compaction_for = user.compaction_for;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_protocol::model::Model as LanguageModel;
-use offshoot_protocol::{ApprovalDecision, ApprovalMode, OfferedRule, ThinkingLevel};
+use offshoot_protocol::{ApprovalDecision, ApprovalMode, BackgroundCommand, OfferedRule, ThinkingLevel};
 use offshoot_session::clock::Millis;
 use offshoot_session::id::EntryId;
 use offshoot_session::transcript::Level;
@@ -131,6 +131,8 @@ pub struct Model {
     pub live: Live,
     pub overlay: Option<Overlay>,
     pub facts: SessionFacts,
+    /// Commands that run beside the conversation, or have.
+    pub background: Vec<BackgroundCommand>,
     /// Whether the user wants to go to newer work on another branch, and it is not known yet whether there is any.
     pub goes_to_diverged: bool,
     /// What the rows at the start name, once it is known.
@@ -362,6 +364,11 @@ impl Model {
         self.is_working || self.conversation.job().is_some()
     }
 
+    /// Commands that run in the background.
+    pub fn running(&self) -> impl Iterator<Item = &BackgroundCommand> {
+        self.background.iter().filter(|command| command.is_running())
+    }
+
     /// The text that comes back after a crash: the queued messages, then the text in the editor.
     #[must_use]
     pub fn kept_draft(&self) -> String {
@@ -440,6 +447,10 @@ pub enum Picking {
     Branch(Vec<String>),
     /// Whether the work under way may be stopped for a command that leaves the session.
     Leaving(Box<Cmd>),
+    /// Whether the program ends although commands run in the background.
+    Ending,
+    /// Commands in the background, by their ids.
+    Background(Vec<String>),
     Theme(Box<ThemePicking>),
 }
 

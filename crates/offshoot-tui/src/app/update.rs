@@ -5,6 +5,7 @@ mod theme_pick;
 mod settings;
 mod orders;
 mod leaving;
+mod background;
 mod finding;
 mod overlay;
 mod opened;
@@ -223,8 +224,13 @@ fn resized(model: &mut Model, size: Size) -> Vec<Cmd> {
     vec![ScreenTask::Resize.into()]
 }
 
-/// Ends the front end. The draft is kept.
+/// Ends the front end, unless a question comes first.
 fn end(model: &mut Model) -> Vec<Cmd> {
+    if background::asks_before_end(model) { Vec::new() } else { end_now(model) }
+}
+
+/// Ends the front end. The draft is kept.
+fn end_now(model: &mut Model) -> Vec<Cmd> {
     model.is_ending = true;
     vec![ProgramTask::SaveDraft(model.kept_draft()).into()]
 }

@@ -288,16 +288,16 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+          /mcp [reconnect   list MCP servers,
+          NAME]             and connect one
+                            again
+          /login [provider] save the key of a
                             provider
           /logout           remove the key of a
           [provider]        provider
           /session          show file, figures
                             and cost of the
                             session
-          /context          show what fills the
-                            model's window
-          /export [path]    write the session to
-                            a file: .html,
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

@@ -139,6 +139,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
             Some(mode) => SlashCommand::Approval(Some(mode)),
             None => SlashCommand::Permissions(given),
         },
+        "background" => SlashCommand::Background,
         "mcp" => SlashCommand::Mcp(given),
         "login" => SlashCommand::Auth(AuthAction::Login, given),
         "logout" => SlashCommand::Auth(AuthAction::Logout, given),

@@ -10,6 +10,7 @@ mod agent_session;
 mod agent_story;
 mod api;
 mod append;
+mod background;
 mod approval;
 mod bisect;
 mod branches;

@@ -70,6 +70,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.editor.set_queue(steering.clone(), follow_up.clone());
             return save_draft(model);
         }
+        Event::BackgroundCommands { commands } => model.background.clone_from(commands),
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
@@ -167,7 +168,10 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
             look()
         }
         // The event has reported it, or the question is gone.
-        TerminalAnswer::Compact(..) | TerminalAnswer::Approve(..) | TerminalAnswer::AnswerForm(..) => Vec::new(),
+        TerminalAnswer::StopBackground(_, Ok(_))
+        | TerminalAnswer::Compact(..)
+        | TerminalAnswer::Approve(..)
+        | TerminalAnswer::AnswerForm(..) => Vec::new(),
         TerminalAnswer::Steer(_, Ok(_))
         | TerminalAnswer::FollowUp(_, Ok(_))
         | TerminalAnswer::Abort(_, Ok(_))
@@ -187,7 +191,8 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::SetSteeringMode(_, Err(error))
         | TerminalAnswer::SetFollowUpMode(_, Err(error))
         | TerminalAnswer::SetRunSettings(_, Err(error))
-        | TerminalAnswer::SetApproval(_, Err(error)) => refused(model, &error),
+        | TerminalAnswer::SetApproval(_, Err(error))
+        | TerminalAnswer::StopBackground(_, Err(error)) => refused(model, &error),
     }
 }
 

@@ -15,7 +15,7 @@ use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::leaving::{Leave, leave, stop_and_leave};
-use super::{finding, orders, settings, theme_pick};
+use super::{background, end_now, finding, orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, PickedModel, Picking};
 use crate::app::msg::ListedModel;
@@ -214,6 +214,8 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
             let order = leaves.get(number).map(|leaf| orders::going(Some(leaf.clone()), &[]));
             return order.map(|order| orders::begin(model, order)).unwrap_or_default();
         }
+        Picking::Ending => return if number == 0 { end_now(model) } else { Vec::new() },
+        Picking::Background(ids) => ids.get(number).map(|id| background::stop(id)),
         // It was taken before.
         Picking::Theme(_) => None,
     };

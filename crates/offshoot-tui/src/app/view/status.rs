@@ -129,6 +129,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
         pieces.push(Piece::new(Token::Muted, [(4, format!("approval: {mode}")), (NEVER, mode.to_owned())]));
     }
     pieces.extend(facts.sandbox.as_ref().map(sandbox));
+    pieces.extend(background(model));
     if !facts.cwd.is_empty() {
         let short = truncate_middle(&clean(&facts.cwd), NAME).into_owned();
         let forms = [(2, folder(facts)), (9, format!("{short}{}", git_branch(facts))), (11, short)];
@@ -146,6 +147,16 @@ fn pieces(model: &Model) -> Vec<Piece> {
     }
     pieces.extend(answers(model));
     pieces
+}
+
+/// What runs in the background.
+fn background(model: &Model) -> Option<Piece> {
+    let running: Vec<_> = model.running().collect();
+    let [first, ..] = running.as_slice() else { return None };
+    let count = format!("{} in background", running.len());
+    let words = clean(&first.command).split_whitespace().collect::<Vec<_>>().join(" ");
+    let long = if running.len() == 1 { format!("background: {}", fit(&words, NAME)) } else { count.clone() };
+    Some(Piece::new(Token::Muted, [(4, long), (9, count), (NEVER, format!("{} bg", running.len()))]))
 }
 
 /// The sandbox of commands, if there is one.
