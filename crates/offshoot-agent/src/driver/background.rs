@@ -56,7 +56,7 @@ fn is_on_path(session: &Session, id: &str) -> bool {
 
 fn message(ended: &[EndedCommand]) -> CustomMessage {
     let one = |EndedCommand { command, how, unread }: &EndedCommand| {
-        let output = if unread.is_empty() { "(no new output)" } else { unread.trim_end() };
+        let output = if unread.is_empty() { "(no new output)".to_owned() } else { fenced(unread.trim_end()) };
         format!("The background command {} (`{}`) has ended: {how}.\n{output}", command.id, command.command)
     };
     let commands: Vec<_> = ended.iter().map(|ended| &ended.command).collect();
@@ -67,6 +67,13 @@ fn message(ended: &[EndedCommand]) -> CustomMessage {
         details: Some(json!({ "commands": commands })),
         timestamp: 0,
     }
+}
+
+/// As a block of code, which people see line by line.
+fn fenced(output: &str) -> String {
+    let longest = output.split(|sign| sign != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.saturating_add(1).max(3));
+    format!("{fence}\n{output}\n{fence}")
 }
 
 impl Driver {
