@@ -82,7 +82,7 @@ async function script(peer) {
   await peer.prompt("two");
   await peer.ask({ type: "compare", a: leaf, b: "@", patch: true });
   await peer.ask({ type: "pick", selections: [leaf] });
-  for (const type of ["undo", "uncompact", "get_branches", "forecast", "list_sessions"]) await peer.ask({ type });
+  for (const type of ["undo", "uncompact", "get_branches", "forecast", "list_sessions", "get_children"]) await peer.ask({ type });
   await peer.ask({ type: "list_sessions", all: true });
   // Operations of the table.
   for (const type of ["branches", "context", "list", "show", "tree"]) await peer.ask({ type });

@@ -237,6 +237,23 @@ export type RpcRequest1 =
       commandId?: string;
     }
   | {
+      type: "get_children";
+    }
+  | {
+      type: "steer_child";
+      childId: string;
+      message: string;
+    }
+  | {
+      type: "follow_up_child";
+      childId: string;
+      message: string;
+    }
+  | {
+      type: "stop_child";
+      childId: string;
+    }
+  | {
       type: "set_approval";
       mode: ApprovalModeInput;
     }
@@ -253,7 +270,8 @@ export type RpcRequest1 =
       /**
        * List the sessions of this program only, or of every agent
        */
-      agent?: "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
+      agent?:
+        "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
       /**
        * List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
        */
@@ -760,7 +778,18 @@ export type Event =
       type: "question_end";
       id: number;
     }
-  | ChildState
+  | {
+      type: "child_start";
+      child: ChildState;
+    }
+  | {
+      type: "child_update";
+      child: ChildState;
+    }
+  | {
+      type: "child_end";
+      child: ChildState;
+    }
   | {
       type: "background_commands";
       commands: BackgroundCommand[];
@@ -1409,6 +1438,7 @@ export interface RpcResponses {
   get_available_models: ModelsData;
   cycle_thinking_level: LevelData | null;
   get_available_thinking_levels: LevelsData;
+  get_children: ChildrenData;
   compact: CompactionResult;
   bash: BashRun;
   get_session_stats: StatsData;
@@ -1589,6 +1619,9 @@ export interface LevelData {
 }
 export interface LevelsData {
   levels: string[];
+}
+export interface ChildrenData {
+  children: ChildState[];
 }
 /**
  * The result of a user's command, as in `bashExecution` messages.

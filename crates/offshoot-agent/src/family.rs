@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use offshoot_session::id::is_valid_session_id;
 use tokio::sync::Semaphore;
 
 use crate::resources::Spawns;
@@ -36,6 +37,8 @@ pub struct Family {
 
 struct SharedFamily {
     limits: FamilyLimits,
+    /// Of the files in which roots record what is spent.
+    ledgers: Option<PathBuf>,
     /// One for each depth: an agent that waits for its children keeps none of them from running.
     slots: Mutex<Vec<Arc<Semaphore>>>,
     /// Ids in use, with those that were.
@@ -57,21 +60,27 @@ pub(crate) struct ChildPlace {
 
 impl Default for SharedFamily {
     fn default() -> Self {
-        Self::new(FamilyLimits::default())
+        Self::new(FamilyLimits::default(), None)
     }
 }
 
 impl SharedFamily {
-    fn new(limits: FamilyLimits) -> Self {
-        Self { limits, slots: Mutex::default(), ids: Mutex::default() }
+    fn new(limits: FamilyLimits, ledgers: Option<PathBuf>) -> Self {
+        Self { limits, ledgers, slots: Mutex::default(), ids: Mutex::default() }
     }
 }
 
 impl Family {
-    /// Of a root.
+    /// Of a root. What is spent is recorded in a file of this folder for each root session; without one it is in memory only.
     #[must_use]
-    pub fn new(limits: FamilyLimits) -> Self {
-        Self { shared: Arc::new(SharedFamily::new(limits)), own: None }
+    pub fn new(limits: FamilyLimits, ledgers: Option<PathBuf>) -> Self {
+        Self { shared: Arc::new(SharedFamily::new(limits, ledgers)), own: None }
+    }
+
+    /// The ledger of a root session. An id that is no name of a file has none.
+    pub(crate) fn ledger_of(&self, session: &str) -> Option<PathBuf> {
+        let folder = self.shared.ledgers.as_ref().filter(|_| is_valid_session_id(session))?;
+        Some(folder.join(format!("{session}.jsonl")))
     }
 
     pub(crate) fn limits(&self) -> FamilyLimits {
@@ -131,7 +140,7 @@ mod tests {
 
     #[test]
     fn ids_are_there_once_and_end_with_the_limit() {
-        let family = Family::new(FamilyLimits { children: 3, ..FamilyLimits::default() });
+        let family = Family::new(FamilyLimits { children: 3, ..FamilyLimits::default() }, None);
         let take = |wanted: &str| family.take_id(wanted, |id| id != "Alpha-2");
         assert_eq!(take("Alpha").as_deref(), Some("Alpha"));
         assert_eq!(take("Alpha").as_deref(), Some("Alpha-3"));

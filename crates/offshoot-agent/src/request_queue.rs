@@ -7,10 +7,10 @@ use std::sync::Arc;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::request::WhileBusy::{Begins, Refused};
 use offshoot_protocol::request::{
-    Abort, AbortBash, AgentRequest, AnswerForm, AppendEntry, Approve, ClearQueue, CloneSession, Compact, FollowUp,
-    Fork, ForkAt, Inject, InjectUser, PrepareSession, Prompt, RunBash, SetActiveTools, SetApproval, SetAutoCompaction,
-    SetAutoRetry, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetSystemPrompt, SetThinkingLevel,
-    Spoken, StartSession, Steer, StopBackground, SwitchSession, WaitForIdle, WhileBusy,
+    Abort, AbortBash, AgentRequest, AnswerForm, AppendEntry, Approve, Children, ClearQueue, CloneSession, Compact,
+    FollowUp, Fork, ForkAt, Inject, InjectUser, PrepareSession, Prompt, RunBash, SetActiveTools, SetApproval,
+    SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetSystemPrompt,
+    SetThinkingLevel, Spoken, StartSession, Steer, StopBackground, SwitchSession, ToChild, WaitForIdle, WhileBusy,
 };
 use offshoot_protocol::{AgentError, ApprovalMode, QueueMode, Settled, ThinkingLevel, requests};
 use tokio::sync::mpsc::UnboundedSender;
@@ -102,7 +102,7 @@ macro_rules! asked {
 }
 
 asked! {
-    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, AnswerForm, StopBackground, SetApproval, SetSandbox, BuiltIn, Inspect, Operate, RunNested, Continue,
+    Prompt, Steer, FollowUp, Inject, InjectUser, AppendEntry, SetTools, SetActiveTools, ClearQueue, Abort, WaitForIdle, RunBash, AbortBash, Compact, StartSession, SwitchSession, Fork, ForkAt, CloneSession, PrepareSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetAutoCompaction, SetAutoRetry, SetRunSettings, SetSystemPrompt, SetResources, Reload, Approve, AnswerForm, StopBackground, SetApproval, SetSandbox, BuiltIn, Inspect, Operate, RunNested, Continue, Children, ToChild,
 }
 
 requests! {

@@ -2,8 +2,12 @@
 //! before it is sent, on the account of its agent and on all above it, and settled after it. Knows no front end.
 
 mod book;
+mod ledger_file;
+#[cfg(test)]
+mod tests;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -19,6 +23,7 @@ use crate::tool::TaskLimits;
 use crate::window::tokens_of;
 pub use book::Spent;
 use book::{Book, Fit, Need, Reached};
+use ledger_file::{EarlierRuns, LedgerFile};
 
 /// Limits for all runs of an agent together. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -40,6 +45,8 @@ pub struct RunLimits {
 pub(crate) struct Spending {
     shared: Arc<SharedBook>,
     account: usize,
+    /// The id of a child; empty for the root.
+    name: Arc<str>,
     own: Arc<OwnAnswers>,
 }
 
@@ -47,6 +54,15 @@ pub(crate) struct Spending {
 struct SharedBook {
     book: Mutex<Book>,
     freed: Notify,
+    ledger: OnceLock<Ledger>,
+}
+
+/// The ledger on disk, and what it said of earlier runs; `None`: it was not there.
+#[derive(Debug)]
+struct Ledger {
+    path: PathBuf,
+    file: Arc<LedgerFile>,
+    before: Option<EarlierRuns>,
 }
 
 /// Complete answers, which count for one agent alone.
@@ -68,15 +84,53 @@ impl Spending {
     pub(crate) fn new(limits: RunLimits) -> Self {
         let RunLimits { turns, cost, tokens, requests, wait: _ } = limits;
         let book = Book::new(TaskLimits { usd: cost, tokens, requests, seconds: None });
-        let shared = Arc::new(SharedBook { book: Mutex::new(book), freed: Notify::new() });
-        Self { shared, account: 0, own: Arc::new(OwnAnswers { limit: turns, ..OwnAnswers::default() }) }
+        let shared = Arc::new(SharedBook { book: Mutex::new(book), freed: Notify::new(), ledger: OnceLock::new() });
+        Self {
+            shared,
+            account: 0,
+            name: "".into(),
+            own: Arc::new(OwnAnswers { limit: turns, ..OwnAnswers::default() }),
+        }
     }
 
     /// An account below this one.
-    pub(crate) fn below(&self, limits: TaskLimits, turns: Option<u32>) -> Self {
+    pub(crate) fn below(&self, name: &str, limits: TaskLimits, turns: Option<u32>) -> Self {
         let account = self.book().open(self.account, limits);
         let own = Arc::new(OwnAnswers { limit: turns, ..OwnAnswers::default() });
-        Self { shared: Arc::clone(&self.shared), account, own }
+        Self { shared: Arc::clone(&self.shared), account, name: name.into(), own }
+    }
+
+    /// Whether reservations are to be on disk and are not yet: something is limited.
+    pub(crate) fn lacks_ledger(&self) -> bool {
+        self.shared.ledger.get().is_none() && self.book().has_limits(self.account)
+    }
+
+    /// From now on reservations of the root and of all that it has started are recorded in this file.
+    ///
+    /// # Errors
+    /// It cannot be written, in words.
+    pub(crate) async fn record_in(&self, path: PathBuf, run: String) -> Result<(), String> {
+        if self.shared.ledger.get().is_some() {
+            return Ok(());
+        }
+        let shown = path.display().to_string();
+        let failed = |why: String| format!("what is spent cannot be recorded in {shown}: {why}");
+        let opened = tokio::task::spawn_blocking(move || LedgerFile::open(&path, run).map(|opened| (path, opened)));
+        let (path, (file, before)) =
+            opened.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+        // Another call may have been faster.
+        drop(self.shared.ledger.set(Ledger { path, file: Arc::new(file), before }));
+        Ok(())
+    }
+
+    /// What a child and all below it have spent in earlier runs, by the ledger; `None` if there was none.
+    pub(crate) fn spent_before(&self, child: &str) -> Option<Spent> {
+        let before = self.shared.ledger.get()?.before.as_ref()?;
+        let below = format!("{child}.");
+        let mut sum = Spent::default();
+        let own = before.iter().filter(|(id, _)| id.as_str() == child || id.starts_with(&below));
+        own.for_each(|(_, spent)| sum.add(spent));
+        Some(sum)
     }
 
     /// Adds what the agent has spent in an earlier run of the program, which those above it do not count.
@@ -165,7 +219,10 @@ impl Spending {
                     if output < wanted {
                         lower(request, output);
                     }
-                    return Ok(Hold { of: self.clone(), held, is_open: true, is_sent: false, is_turn: false });
+                    let mut hold =
+                        Hold { of: self.clone(), held, number: None, is_open: true, is_sent: false, is_turn: false };
+                    hold.record().await?;
+                    return Ok(hold);
                 }
                 Fit::Later => freed.await,
                 Fit::Never(reached) => return Err(self.refused(self.words(&reached))),
@@ -185,7 +242,11 @@ impl Spending {
         }
     }
 
-    fn end(&self, held: &Spent, spent: &Spent) {
+    fn end(&self, number: Option<&str>, held: &Spent, spent: &Spent) {
+        if let (Some(number), Some(ledger)) = (number, self.shared.ledger.get()) {
+            // If it is lost, the reservation counts.
+            drop(ledger.file.end(number, spent));
+        }
         {
             let mut book = self.book();
             book.release(self.account, held);
@@ -209,12 +270,30 @@ fn lower(request: &mut Request, output: u64) {
 pub(crate) struct Hold {
     of: Spending,
     held: Spent,
+    /// In the ledger.
+    number: Option<String>,
     is_open: bool,
     is_sent: bool,
     is_turn: bool,
 }
 
 impl Hold {
+    /// Writes it down, before the request is sent. Dropping this may leave a reservation that counts.
+    async fn record(&mut self) -> Result<(), AgentError> {
+        let Some(ledger) = self.of.shared.ledger.get() else { return Ok(()) };
+        let (file, number) = (Arc::clone(&ledger.file), ledger.file.number());
+        self.number = Some(number.clone());
+        let (held, name) = (self.held, Arc::clone(&self.of.name));
+        let written = tokio::task::spawn_blocking(move || file.hold(&number, &name, &held)).await;
+        let why = match written {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        let path = ledger.path.display();
+        Err(AgentError::Failed(format!("not sent: what the request may cost cannot be recorded in {path}: {why}")))
+    }
+
     /// Its answer counts as one of the agent's.
     pub(crate) fn of_turn(mut self) -> Self {
         self.is_turn = true;
@@ -243,7 +322,7 @@ impl Hold {
             true => self.held,
             false => Spent::of(usage),
         };
-        self.of.end(&self.held, &spent);
+        self.of.end(self.number.as_deref(), &self.held, &spent);
         if self.is_turn && answer.failure.is_none() {
             self.of.answers().turns += 1;
         }
@@ -254,7 +333,7 @@ impl Drop for Hold {
     fn drop(&mut self) {
         if std::mem::take(&mut self.is_open) {
             let spent = if self.is_sent { self.held } else { Spent::default() };
-            self.of.end(&self.held, &spent);
+            self.of.end(self.number.as_deref(), &self.held, &spent);
         }
     }
 }

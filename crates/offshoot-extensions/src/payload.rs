@@ -84,9 +84,9 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         | Event::ApprovalEnd { .. }
         | Event::QuestionRequest { .. }
         | Event::QuestionEnd { .. }
-        | Event::ChildStart(_)
-        | Event::ChildUpdate(_)
-        | Event::ChildEnd(_)
+        | Event::ChildStart { .. }
+        | Event::ChildUpdate { .. }
+        | Event::ChildEnd { .. }
         | Event::BackgroundCommands { .. }
         | Event::Failed { .. }
         | Event::Notice { .. } => return None,

@@ -231,11 +231,11 @@ pub enum Event {
     /// A question was answered or taken back. offshoot's own.
     QuestionEnd { id: u64 },
     /// The tool `task` has started an agent. offshoot's own.
-    ChildStart(Box<ChildState>),
+    ChildStart { child: Box<ChildState> },
     /// What a child has done so far; a few times a second. offshoot's own.
-    ChildUpdate(Box<ChildState>),
+    ChildUpdate { child: Box<ChildState> },
     /// A child has ended. offshoot's own.
-    ChildEnd(Box<ChildState>),
+    ChildEnd { child: Box<ChildState> },
     /// A command in the background has started or ended: all that run, and those that have ended since the program started, the newest
     /// last. offshoot's own.
     BackgroundCommands { commands: Vec<BackgroundCommand> },
@@ -314,9 +314,9 @@ impl Event {
             Self::ApprovalEnd { .. } => "approval_end",
             Self::QuestionRequest { .. } => "question_request",
             Self::QuestionEnd { .. } => "question_end",
-            Self::ChildStart(_) => "child_start",
-            Self::ChildUpdate(_) => "child_update",
-            Self::ChildEnd(_) => "child_end",
+            Self::ChildStart { .. } => "child_start",
+            Self::ChildUpdate { .. } => "child_update",
+            Self::ChildEnd { .. } => "child_end",
             Self::BackgroundCommands { .. } => "background_commands",
             Self::Failed { .. } => "failed",
             Self::Notice { .. } => "notice",

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use self::WhileBusy::{Begins, Refused, StopsAll, StopsTurn};
 use crate::approval::{ApprovalDecision, ApprovalMode, ApprovalScope};
 use crate::bash_result::BashResult;
+use crate::child::ChildState;
 use crate::compaction::CompactionResult;
 use crate::form::FormAnswer;
 use crate::message::{Content, CustomMessage};
@@ -18,7 +19,7 @@ use crate::running::{QueueMode, RunSettings};
 use crate::settled::Settled;
 use crate::thinking::ThinkingLevel;
 
-pub use prompt::{Delivery, UserPrompt};
+pub use prompt::{ChildOrder, Delivery, UserPrompt};
 pub use replies::{ClearedQueue, Forked, PreparedSession, Spoken};
 
 /// What happens to a request during a turn or a job.
@@ -135,6 +136,10 @@ requests! {
     AnswerForm { id: u64, answer: FormAnswer } -> (), Begins;
     /// Stops a command in the background, by its id; `None`: all of them. Whether it ran.
     StopBackground(Option<String>) -> bool, Begins;
+    /// The agents that the tool `task` has started since the program began, by their ids.
+    Children -> Vec<ChildState>, Begins;
+    /// For a child that runs. The others go on.
+    ToChild { id: String, order: ChildOrder } -> (), Begins;
     /// From the next call on.
     SetApproval(ApprovalMode) -> (), Begins;
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use offshoot_agent::request_queue::Askable;
 use offshoot_protocol::request::{
-    AbortBash, AnswerForm, Approve, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
-    SetSteeringMode, StopBackground,
+    AbortBash, AnswerForm, Approve, ChildOrder, Children, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry,
+    SetFollowUpMode, SetSteeringMode, StopBackground, ToChild,
 };
 
-use crate::records::{LevelsData, QueueData};
+use crate::records::{ChildrenData, LevelsData, QueueData};
 use crate::request::{RpcCommand, StreamingBehavior};
 use crate::responder::{Answered, Responder, RpcData};
 use crate::rows::Shape;
@@ -119,11 +119,23 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
             actions::approve(server, Approve { id, decision, message, rule, scope }).await
         }
         RpcCommand::Answer { request_id: id, answer } => done(server, AnswerForm { id, answer }).await,
-        RpcCommand::StopBackground { command_id } => {
-            server.agent.ask(StopBackground(command_id)).await.map(|_| nothing(())).map_err(Into::into)
-        }
+        RpcCommand::StopBackground { command_id } => stop_background(server, command_id).await,
         RpcCommand::SetApproval { mode } => done(server, SetApproval(mode)).await,
+        RpcCommand::GetChildren => RpcData::of(&ChildrenData { children: agent.ask(Children).await? }),
+        RpcCommand::SteerChild { child_id, message } => order(server, child_id, ChildOrder::Steer(message)).await,
+        RpcCommand::FollowUpChild { child_id, message } => order(server, child_id, ChildOrder::FollowUp(message)).await,
+        RpcCommand::StopChild { child_id } => order(server, child_id, ChildOrder::Stop).await,
     }
+}
+
+/// Of a command, or of all.
+async fn stop_background(server: &RpcServer, command: Option<String>) -> Answered {
+    server.agent.ask(StopBackground(command)).await.map(|_| nothing(())).map_err(Into::into)
+}
+
+/// For a child that runs.
+async fn order(server: &RpcServer, id: String, order: ChildOrder) -> Answered {
+    done(server, ToChild { id, order }).await
 }
 
 /// What an operation gets that brings files along, if a client wants it.

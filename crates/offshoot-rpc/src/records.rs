@@ -3,7 +3,7 @@
 use offshoot_agent::resources::{Resource, ResourceScope, Resources};
 use offshoot_agent::tool::SourcePrompt;
 use offshoot_protocol::model::{Model, Price};
-use offshoot_protocol::{QueueMode, ThinkingLevel};
+use offshoot_protocol::{ChildState, QueueMode, ThinkingLevel};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -101,6 +101,11 @@ pub(crate) struct LevelData {
 }
 
 #[derive(Serialize, JsonSchema)]
+pub(crate) struct ChildrenData {
+    pub(crate) children: Vec<ChildState>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LevelsData {
     levels: Vec<&'static str>,
 }

@@ -214,6 +214,22 @@ pub(crate) enum RpcCommand {
         #[serde(default)]
         command_id: Option<String>,
     },
+    /// The agents that the tool `task` has started since the program began.
+    GetChildren,
+    /// A message for a running child, after its current turn.
+    SteerChild {
+        child_id: String,
+        message: String,
+    },
+    /// A message for a running child, when it would stop.
+    FollowUpChild {
+        child_id: String,
+        message: String,
+    },
+    /// Stops one child; the others go on.
+    StopChild {
+        child_id: String,
+    },
     /// An operation of the table.
     #[serde(skip)]
     #[schemars(skip)]

@@ -6,8 +6,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::records::{
-    CancelledData, CommandsData, DispositionData, ForkMessagesData, ForkedData, LastTextData, LevelData, LevelsData,
-    ModelData, ModelInUseData, ModelsData, NavigatedData, PathData, QueueData, StateData, StatsData,
+    CancelledData, ChildrenData, CommandsData, DispositionData, ForkMessagesData, ForkedData, LastTextData, LevelData,
+    LevelsData, ModelData, ModelInUseData, ModelsData, NavigatedData, PathData, QueueData, StateData, StatsData,
 };
 use crate::request::{RpcCommand, UiResponse};
 use crate::row_members;
@@ -55,6 +55,7 @@ struct RpcResponses<'a> {
     get_available_models: ModelsData<'a>,
     cycle_thinking_level: Option<LevelData>,
     get_available_thinking_levels: LevelsData,
+    get_children: ChildrenData,
     compact: CompactionResult,
     bash: BashRun,
     get_session_stats: StatsData,

@@ -72,9 +72,9 @@ impl AnswerSoFar {
             | Event::ApprovalEnd { .. }
             | Event::QuestionRequest { .. }
             | Event::QuestionEnd { .. }
-            | Event::ChildStart(_)
-            | Event::ChildUpdate(_)
-            | Event::ChildEnd(_)
+            | Event::ChildStart { .. }
+            | Event::ChildUpdate { .. }
+            | Event::ChildEnd { .. }
             | Event::BackgroundCommands { .. }
             | Event::Notice { .. } => return None,
         };

@@ -273,6 +273,12 @@ pub struct Settings {
     pub branch_reserve: u64,
     /// Whether the calls of an answer run at once.
     pub parallel_tools: bool,
+    /// Agents that the tool `task` runs at once.
+    pub tasks_at_once: usize,
+    /// How deep they may be.
+    pub task_depth: u64,
+    /// How many one run may start.
+    pub most_tasks: usize,
     pub skip_summary_prompt: bool,
     pub prompt_storage: PromptStorage,
     /// A theme's name, or a light and a dark one as `light/dark`; `None` lets the terminal decide.
@@ -389,6 +395,9 @@ impl From<&Layers> for Settings {
             compaction_for: layers.compaction_for(),
             branch_reserve: layers.number("branchSummary.reserveTokens"),
             parallel_tools: layers.flag("parallelTools"),
+            tasks_at_once: usize::try_from(layers.number("task.maxConcurrency")).unwrap_or(1),
+            task_depth: layers.number("task.maxDepth"),
+            most_tasks: usize::try_from(layers.number("task.maxAgents")).unwrap_or(1),
             skip_summary_prompt: layers.flag("branchSummary.skipPrompt"),
             prompt_storage: if layers.flag("storeSystemPrompt") {
                 PromptStorage::Whole

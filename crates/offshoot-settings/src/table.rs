@@ -211,6 +211,30 @@ pub const SETTINGS: &[Setting] = &[
         "whether the calls of an answer run at once, or one after another",
     ),
     setting_row(
+        "task.maxConcurrency",
+        Tools,
+        SettingKind::Number { least: 1, greatest: 64 },
+        Some("4"),
+        "agents of one depth that the tool task runs at once; the others wait",
+    )
+    .global_only(),
+    setting_row(
+        "task.maxDepth",
+        Tools,
+        SettingKind::Number { least: 0, greatest: 8 },
+        Some("2"),
+        "how deep agents may start others; 0: none are started",
+    )
+    .global_only(),
+    setting_row(
+        "task.maxAgents",
+        Tools,
+        SettingKind::Number { least: 1, greatest: 10_000 },
+        Some("64"),
+        "agents that one run may start, with those that they start",
+    )
+    .global_only(),
+    setting_row(
         "approval",
         Tools,
         SettingKind::Choice(&["auto", "edits", "ask", "read-only"]),

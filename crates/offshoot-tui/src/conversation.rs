@@ -199,9 +199,9 @@ impl Conversation {
             | Event::ApprovalEnd { .. }
             | Event::QuestionRequest { .. }
             | Event::QuestionEnd { .. }
-            | Event::ChildStart(_)
-            | Event::ChildUpdate(_)
-            | Event::ChildEnd(_)
+            | Event::ChildStart { .. }
+            | Event::ChildUpdate { .. }
+            | Event::ChildEnd { .. }
             | Event::BackgroundCommands { .. }
             | Event::SessionShutdown { .. }
             | Event::SessionChanged { .. } => {}

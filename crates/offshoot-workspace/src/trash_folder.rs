@@ -1,5 +1,5 @@
-//! The trash: a deleted session is moved to a folder of its own below the data folder, with a note of its origin, and
-//! can be restored.
+//! The trash: a deleted session is moved to a folder of its own below the data folder, with the sessions of its children and a note
+//! of its origin, and can be restored.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
@@ -9,6 +9,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_session::child::children_folder;
+use offshoot_session::children::has_children;
 use offshoot_session::clock::Millis;
 use offshoot_session::list::header;
 use offshoot_session::medium::{
@@ -75,6 +77,7 @@ impl Trash {
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Err(error) => return Err(failed("lock")(error)),
         }
+        let has_children = has_children(&origin);
         let folder = self.new_folder(now)?;
         let name = origin.file_name().unwrap_or(OsStr::new("session.jsonl")).to_os_string();
         let trashed = Trashed { file: folder.join(name), folder, origin, at: now };
@@ -82,6 +85,10 @@ impl Trash {
         if let Err(error) = moved {
             trashed.forget();
             return Err(failed("move to the trash")(error));
+        }
+        if has_children {
+            // On another disk, they stay where they are, and the session finds them there when it comes back.
+            drop(move_children(&trashed.origin, &trashed.file));
         }
         Ok(trashed)
     }
@@ -150,9 +157,13 @@ impl Trashed {
             Err(error) => return Err(failed(error)),
         }
         sync_folder(parent).map_err(failed)?;
+        let children = move_children(&self.file, &self.origin);
         fs::remove_file(&self.file).map_err(failed)?;
         self.forget();
-        Ok(())
+        children.map_err(|error| {
+            let folder = children_folder(&self.file);
+            Failure::io(format!("bring {} back, the sessions of its agents", folder.display()), &error)
+        })
     }
 
     /// Removes the folder if its session is gone. A folder that cannot be removed does no harm: it is not listed.
@@ -162,6 +173,19 @@ impl Trashed {
             drop(fs::remove_dir(&self.folder));
         }
     }
+}
+
+/// Moves the folder of a session's children beside where the session is now, never over another one.
+fn move_children(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (children_folder(from), children_folder(to));
+    match fs::symlink_metadata(&from) {
+        Ok(meta) if meta.is_dir() => {}
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    fs::rename(&from, &to)?;
+    [from, to].iter().filter_map(|folder| folder.parent()).try_for_each(sync_folder)
 }
 
 fn write_origin(trashed: &Trashed) -> io::Result<()> {
@@ -231,6 +255,24 @@ mod tests {
         assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), before);
         assert!(trash.list().unwrap().is_empty());
         assert_eq!(fs::read_dir(&trash.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_sessions_of_children_go_and_come_back_with_their_parent() {
+        let (_folder, trash, file) = world();
+        let folder = children_folder(&file);
+        fs::create_dir(&folder).unwrap();
+        let named = SESSION.replace("\"cwd\"", &format!("\"parentSession\":{:?},\"cwd\"", file.display().to_string()));
+        File::create_new(folder.join("Alpha.jsonl")).unwrap().write_all(named.as_bytes()).unwrap();
+        let trashed = trash.put(&file, 5).unwrap();
+        assert!(!file.exists() && !folder.exists());
+        trashed.restore().unwrap();
+        assert!(file.is_file() && folder.join("Alpha.jsonl").is_file());
+        assert_eq!(fs::read_dir(&trash.folder).unwrap().count(), 0);
+        fs::rename(folder.join("Alpha.jsonl"), folder.join("Alpha.txt")).unwrap();
+        let other = trash.put(&file, 6).unwrap();
+        assert!(folder.exists(), "a folder of the same name that has no children in it stays");
+        other.restore().unwrap();
     }
 
     #[test]

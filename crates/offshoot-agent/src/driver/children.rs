@@ -8,13 +8,13 @@ mod run;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use offshoot_protocol::request::Approve;
+use offshoot_protocol::request::{Abort, Approve, ChildOrder, FollowUp, Steer, ToChild};
 use offshoot_protocol::{AgentError, AgentEvent, ApprovalDecision, ChildState, Event};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::{Driver, DriverInput};
-use crate::request_queue::{Askable as _, ReplyTo};
+use crate::request_queue::{Askable as _, Asked, ReplyTo};
 use crate::tool::{TASK_TOOL, TaskRunner};
 use crate::turn::{Call, Ticket};
 use run::CallChildren;
@@ -22,6 +22,22 @@ use std::sync::Arc;
 
 /// The beginning of a reason that names the child.
 const ASKS: &str = "the agent ";
+
+/// An order as the child's own request. Nobody waits for the end of a stop: its event says it.
+trait OrderAsked {
+    fn asked(self, reply: ReplyTo<()>) -> Asked;
+}
+
+impl OrderAsked for ChildOrder {
+    fn asked(self, reply: ReplyTo<()>) -> Asked {
+        reply.answer(());
+        match self {
+            Self::Steer(text) => Steer(text.as_str().into()).asked(ReplyTo::channel().0),
+            Self::FollowUp(text) => FollowUp(text.as_str().into()).asked(ReplyTo::channel().0),
+            Self::Stop => Abort.asked(ReplyTo::channel().0),
+        }
+    }
+}
 
 /// What the tasks of children tell.
 pub(crate) enum ChildInput {
@@ -87,7 +103,10 @@ impl Driver {
                 self.children.tasks.push(task);
             }
             ChildInput::Stands(event) => {
-                if let Event::ChildStart(state) | Event::ChildUpdate(state) | Event::ChildEnd(state) = event.as_ref() {
+                if let Event::ChildStart { child: state }
+                | Event::ChildUpdate { child: state }
+                | Event::ChildEnd { child: state } = event.as_ref()
+                {
                     self.children.states.insert(state.id.clone(), ChildState::clone(state));
                 }
                 self.outbox.tell(*event);
@@ -122,7 +141,7 @@ impl Driver {
                     self.ask_next_of_children();
                 }
             }
-            Event::ChildStart(_) | Event::ChildUpdate(_) | Event::ChildEnd(_) => {
+            Event::ChildStart { .. } | Event::ChildUpdate { .. } | Event::ChildEnd { .. } => {
                 self.child(ChildInput::Stands(Box::new(Event::clone(&told.event))));
             }
             _ => {}
@@ -175,6 +194,25 @@ impl Driver {
             Some(to) => drop(to.send(DriverInput::Asked(answer.asked(reply)))),
             None => reply.refuse(AgentError::Busy("the agent that asked has ended")),
         }
+    }
+
+    pub(super) fn child_states(&self) -> Vec<ChildState> {
+        self.children.states.values().cloned().collect()
+    }
+
+    /// Passes what a person says on to a child, or to the child below which it is.
+    pub(super) fn order_child(&mut self, order: ToChild, reply: ReplyTo<()>) {
+        let known = self.children.running.iter();
+        let above = |id: &str| order.id == id || order.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'));
+        let Some((id, to)) = known.into_iter().find(|(id, _)| above(id)) else {
+            return reply.refuse(AgentError::Failed(match self.children.states.get(&order.id) {
+                Some(state) if state.status.is_end() => format!("the agent {} has ended", order.id),
+                Some(_) => format!("the agent {} does not run yet", order.id),
+                None => format!("there is no agent {}", order.id),
+            }));
+        };
+        let asked = if *id == order.id { order.order.asked(reply) } else { order.asked(reply) };
+        drop(to.send(DriverInput::Asked(asked)));
     }
 
     /// The tasks of children, which end by themselves when what made them is dropped.

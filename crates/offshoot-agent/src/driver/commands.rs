@@ -2,10 +2,10 @@
 
 use offshoot_protocol::message::{Message, UserMessage};
 use offshoot_protocol::request::{
-    Abort, AbortBash, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject, InjectUser,
-    PrepareSession, Prompt, SetActiveTools, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode, SetModel,
-    SetRunSettings, SetSteeringMode, SetSystemPrompt, SetThinkingLevel, Spoken, StartSession, Steer, SwitchSession,
-    UserPrompt, WaitForIdle, WhileBusy,
+    Abort, AbortBash, Children, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Inject,
+    InjectUser, PrepareSession, Prompt, SetActiveTools, SetApproval, SetAutoCompaction, SetAutoRetry, SetFollowUpMode,
+    SetModel, SetRunSettings, SetSteeringMode, SetSystemPrompt, SetThinkingLevel, Spoken, StartSession, Steer,
+    SwitchSession, UserPrompt, WaitForIdle, WhileBusy,
 };
 use offshoot_protocol::{AgentError, Event, OversizedPrompt, Reason};
 
@@ -93,6 +93,8 @@ impl Driver {
                 }
                 Err(error) => reply.refuse(error),
             },
+            Asked::Children(Children, reply) => reply.answer(self.child_states()),
+            Asked::ToChild(order, reply) => self.order_child(order, reply),
             Asked::Continue(Continue, reply) => {
                 self.waiting.push(Waiting::Prompt(reply));
                 self.step(TurnInput::Continue);

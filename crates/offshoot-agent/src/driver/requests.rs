@@ -13,6 +13,7 @@ use super::stream_rules::RuleWatch;
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
 use crate::extensions::{Question, RequestContext, RunAdditions};
+use crate::family::Family;
 use crate::guarded::GuardedProvider;
 use crate::key_redactor::KeyRedactor;
 use crate::key_source::KeySource;
@@ -136,7 +137,8 @@ impl Driver {
         let extensions = self.setup.extensions.clone();
         let pictures = self.pictures.clone();
         let watches = self.has_stream_rules();
-        let spending = self.spending.clone();
+        let (spending, family) = (self.spending.clone(), self.setup.family.clone());
+        let run = format!("{:x}-{:x}", std::process::id(), self.setup.clock.now());
         self.spawn(ticket, async move {
             let changed = match (messages, extensions) {
                 (Some(messages), Some(extensions)) => {
@@ -150,6 +152,7 @@ impl Driver {
                 None => (None, system, tools),
             };
             let access = accessed(keys.as_ref(), &model).await;
+            let ledger_of = handle.clone();
             let built = handle.ask(move |owned| {
                 let KeyedModel { model, key } = access?;
                 let frame = Frame { model, thinking, system, tools, key };
@@ -166,7 +169,10 @@ impl Driver {
                 Err(error) => Err(error),
             };
             let built = match built {
-                Ok(fitted) => reserved(&spending, fitted).await,
+                Ok(fitted) => match recorded(&spending, (&family, run), &ledger_of).await {
+                    Ok(()) => reserved(&spending, fitted).await,
+                    Err(why) => Err(why),
+                },
                 Err(error) => Err(error),
             };
             drop(own.send(DriverInput::Built { ticket, built: Box::new(built) }));
@@ -271,6 +277,20 @@ async fn accessed(keys: &dyn KeySource, model: &Arc<Model>) -> Result<KeyedModel
         Ok(access) => access.map_err(AgentError::from),
         Err(crash) => Err(AgentError::Crashed { what: "the source of keys", crash }),
     }
+}
+
+/// Begins the ledger of a root whose run has limits.
+async fn recorded(
+    spending: &Spending,
+    (family, run): (&Family, String),
+    session: &WriterHandle,
+) -> Result<(), AgentError> {
+    if family.is_child() || !spending.lacks_ledger() {
+        return Ok(());
+    }
+    let id = session.ask(|owned| owned.session().file().map(|_| owned.session().id().to_owned())).await?;
+    let Some(path) = id.and_then(|id| family.ledger_of(&id)) else { return Ok(()) };
+    spending.record_in(path, run).await.map_err(AgentError::Failed)
 }
 
 /// With what it may cost reserved.

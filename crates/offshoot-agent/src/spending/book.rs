@@ -58,7 +58,7 @@ pub(crate) struct Reached {
     pub(crate) account: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Account {
     limits: TaskLimits,
     above: Option<usize>,
@@ -67,7 +67,7 @@ struct Account {
 }
 
 /// All accounts; the first is the root's.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Book {
     accounts: Vec<Account>,
 }
@@ -157,6 +157,11 @@ impl Book {
 
     pub(crate) fn spent(&self, account: usize) -> Spent {
         self.accounts.get(account).map(|account| account.spent).unwrap_or_default()
+    }
+
+    /// Whether the chain has a limit.
+    pub(crate) fn has_limits(&self, account: usize) -> bool {
+        self.chain(account).any(|(_, account)| account.limits != TaskLimits::default())
     }
 
     /// Whether a limit of the chain is in dollars.
@@ -258,6 +263,38 @@ impl Book {
 enum Held {
     Counts,
     IsFree,
+}
+
+#[cfg(test)]
+impl Book {
+    /// As it would be if nothing were on its way.
+    pub(crate) fn without_holds(&self) -> Self {
+        let free = |account: &Account| Account { held: Spent::default(), ..account.clone() };
+        Self { accounts: self.accounts.iter().map(free).collect() }
+    }
+
+    /// Whether nothing is on its way.
+    pub(crate) fn is_free(&self) -> bool {
+        self.accounts.iter().all(|Account { held, .. }| held.usd < 1e-6 && held.tokens == 0 && held.requests == 0)
+    }
+
+    /// What is spent and reserved keeps each limit.
+    pub(crate) fn check(&self) {
+        for Account { limits, spent, held, .. } in &self.accounts {
+            assert!(
+                limits.usd.is_none_or(|limit| spent.usd + held.usd <= limit + 1e-6),
+                "{limits:?} {spent:?} {held:?}"
+            );
+            assert!(
+                limits.tokens.is_none_or(|limit| spent.tokens + held.tokens <= limit),
+                "{limits:?} {spent:?} {held:?}"
+            );
+            assert!(
+                limits.requests.is_none_or(|limit| spent.requests + held.requests <= limit),
+                "{limits:?} {spent:?}"
+            );
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_agent::approval::{Permissions, Rule};
-use offshoot_agent::testing::script::{Reply, Say, Then};
+use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::tool::{self, Shell};
-use offshoot_agent::{Approver, RuleStore, Setup};
+use offshoot_agent::{Approver, Family, FamilyLimits, RuleStore, Setup};
 use offshoot_protocol::message::Usage;
 use offshoot_protocol::model::{Model, Price};
-use offshoot_protocol::request::{AnswerForm, Approve};
+use offshoot_protocol::request::{AnswerForm, Approve, ChildOrder, Children, ToChild};
 use offshoot_protocol::{
     ApprovalDecision, ApprovalMode, ApprovalScope, ChildState, Event, FieldAnswer, FormAnswer, Settled,
 };
@@ -53,7 +53,7 @@ fn result(world: &World) -> Value {
 
 fn ends(events: &mut Events) -> Vec<ChildState> {
     let end = |event: Arc<Event>| match event.as_ref() {
-        Event::ChildEnd(state) => Some(ChildState::clone(state)),
+        Event::ChildEnd { child: state } => Some(ChildState::clone(state)),
         _ => None,
     };
     events.all().into_iter().filter_map(end).collect()
@@ -295,7 +295,7 @@ fn children_end_with_their_parent_and_say_so_in_their_files() {
         let (agent, mut events) = world.start();
         let talking = prompting(&agent, "go");
         let works = |event: &Event| match event {
-            Event::ChildUpdate(state) => state.current_tool.as_deref() == Some("bash"),
+            Event::ChildUpdate { child: state } => state.current_tool.as_deref() == Some("bash"),
             _ => false,
         };
         events.until(works).await;
@@ -375,7 +375,8 @@ fn children_of_a_killed_run_go_on_where_they_stood() {
             again.server.add((cut < 8).then(|| text("beta is done", "do beta")));
             let file = killed(cut, &full, &again);
             let session = Session::open(&file, Options::default()).unwrap();
-            let (agent, mut events) = again.start_with(session, again.setup());
+            let family = Family::new(FamilyLimits::default(), Some(again.path("ledgers")));
+            let (agent, mut events) = again.start_with(session, Setup { family, ..again.setup() });
             assert_eq!(prompting(&agent, "and now?").await.unwrap(), Ok(Settled::Done), "cut {cut}");
             agent.close().await;
             again.no_problems();
@@ -398,10 +399,53 @@ fn children_of_a_killed_run_go_on_where_they_stood() {
                 assert_eq!(parent.matches(name).count(), 1, "cut {cut}: {parent}");
             }
             assert!(parent.trim_end().ends_with("user \"and now?\"\nassistant \"All.\" Stop"), "cut {cut}: {parent}");
+            // Each request was written down before it left, and settled.
+            let ledger = std::fs::read_dir(again.path("ledgers")).unwrap().next().unwrap().unwrap().path();
+            let ledger = lines(&ledger);
+            let count = |name: &str| ledger.iter().filter(|line| line[name].is_string()).count();
+            assert_eq!((count("hold"), count("end")), (asked.len(), asked.len()), "cut {cut}");
             // What was spent before the kill counts for the child.
             let ended = ends(&mut events);
             let beta = ended.iter().find(|state| state.id == "Beta").unwrap();
             assert_eq!(beta.requests, 2, "cut {cut}");
         }
+    });
+}
+
+/// One is steered, one is stopped, and the call goes on with what both said.
+#[test]
+fn a_person_steers_and_stops_single_children() {
+    run(async {
+        let gate = Gate::new();
+        let looks = Reply { gate: Some((100, gate.clone())), ..Reply::call("ls", "l", json!({})) }.on("look");
+        let orders = json!({"tasks": [{"task": "look", "name": "Looker"}, {"task": "sleep", "name": "Sleeper"}]});
+        let world = World::new([
+            task(orders),
+            looks,
+            Reply::call("bash", "s", json!({"command": "sleep 1000"})).on("sleep"),
+            Reply::text("In short: a folder.").on("be brief"),
+            Reply::text("Done."),
+        ]);
+        let (agent, mut events) = world.start();
+        let talking = prompting(&agent, "go");
+        let works = |event: &Event| match event {
+            Event::ChildUpdate { child: state } => state.current_tool.as_deref() == Some("bash"),
+            _ => false,
+        };
+        events.until(works).await;
+        let order = |id: &str, order: ChildOrder| agent.ask(ToChild { id: id.to_owned(), order });
+        order("Looker", ChildOrder::Steer("be brief".to_owned())).await.unwrap();
+        order("Sleeper", ChildOrder::Stop).await.unwrap();
+        events.until(|event| matches!(event, Event::ChildEnd { child: state } if state.id == "Sleeper")).await;
+        assert_eq!(order("Sleeper", ChildOrder::Stop).await.unwrap_err().to_string(), "the agent Sleeper has ended");
+        assert_eq!(order("Nobody", ChildOrder::Stop).await.unwrap_err().to_string(), "there is no agent Nobody");
+        gate.open();
+        assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+        world.no_problems();
+        let states = agent.ask(Children).await.unwrap();
+        let stand: Vec<_> = states.iter().map(|state| (state.id.as_str(), state.status.as_str())).collect();
+        assert_eq!(stand, [("Looker", "completed"), ("Sleeper", "aborted")]);
+        let text = result(&world)["content"][0]["text"].as_str().unwrap().to_owned();
+        assert!(text.contains("In short: a folder.") && text.contains("status=\"aborted\">\nwas stopped"), "{text}");
     });
 }

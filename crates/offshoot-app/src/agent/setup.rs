@@ -20,7 +20,9 @@ use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{
     self, ConversationLink, KeyGuard, OutputFolder, Shell, Tool, ToolChoice, ToolContext, ToolFilter,
 };
-use offshoot_agent::{Accessing, Approver, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource};
+use offshoot_agent::{
+    Accessing, Approver, Family, FamilyLimits, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource,
+};
 use offshoot_files::FileLimits;
 use offshoot_mcp::search_tool::TOOL_SEARCH;
 use offshoot_mcp::server::Presence;
@@ -188,6 +190,8 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     setup.permissions.reads = shell.runs_as_spelled().then(|| read_commands(app));
     setup.shell = shell;
     setup.launcher = own_program();
+    let ledgers = app.environment.data.as_ref().map(|data| data.join("ledgers"));
+    setup.family = Family::new(family_limits(&user), ledgers);
     setup.retry = user.retry;
     setup.compaction = user.compaction;
     setup.compaction_for = user.compaction_for;
@@ -208,6 +212,10 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     setup.source =
         Some(Arc::new(FolderSetups { app: app.clone(), args: args.clone(), approver: setup.approver.clone() }));
     Ok((setup, servers))
+}
+
+fn family_limits(user: &Settings) -> FamilyLimits {
+    FamilyLimits { at_once: user.tasks_at_once, depth: user.task_depth, children: user.most_tasks }
 }
 
 /// Completes or takes back a restore that a killed program has left.

@@ -43,3 +43,14 @@ pub enum Delivery {
     /// With the next prompt.
     NextPrompt,
 }
+
+/// What a person says to a child that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChildOrder {
+    /// For the model after the current turn.
+    Steer(String),
+    /// For the model when it would stop.
+    FollowUp(String),
+    /// It ends with what it said last.
+    Stop,
+}

@@ -1,9 +1,11 @@
 //! Draws a session's tree, or shows it flat or as JSON.
 
+mod child_rows;
 mod flat;
 
 use std::io::{self, Write};
 
+use offshoot_session::children::ChildList;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
@@ -22,6 +24,7 @@ use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
 use crate::words::{Line, Role, Say, Words};
 use crate::{closed_words, input};
+use child_rows::{ChildRows, blank};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;
@@ -73,6 +76,7 @@ pub struct TreePlan {
 #[derive(Debug)]
 pub struct TreeOutput {
     shown: ShownSession,
+    children: ChildList,
     plan: TreePlan,
     place: Place,
 }
@@ -93,6 +97,11 @@ impl Operation for ShowTree {
                its size, cost, age and last words. Successive tool calls share a row, which\n\
                stands for the last one. The first column is the shortest start of the\n\
                entry's id that is unique, with at least four characters.\n\n\
+               Agents that a call of the tool task has started are below it, marked with `◆`:
+\
+               their names, how they ended and what they cost.
+
+\
                If the whole tree fits the terminal, or with --open, branches are open.\n\n\
                --layout pi draws what pi and omp draw: each branch point moves everything\n\
                below it to the right. The setting `treeLayout` chooses the default.\n\n\
@@ -128,7 +137,14 @@ impl Operation for ShowTree {
 
     fn output(plan: TreePlan, finished: Finished<'_, ()>) -> Result<TreeOutput> {
         let session = open_session(finished.session)?;
-        Ok(TreeOutput { shown: ShownSession::of(session, &plan.input.of)?, plan, place: finished.place.clone() })
+        // A folder that cannot be read has no rows.
+        let children = session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default();
+        Ok(TreeOutput {
+            shown: ShownSession::of(session, &plan.input.of)?,
+            children,
+            plan,
+            place: finished.place.clone(),
+        })
     }
 }
 
@@ -164,6 +180,7 @@ impl TreeOutput {
             TreeLayout::Pi => None,
         };
         let id_width = ids.as_ref().map_or(0, ShortIds::longest);
+        let mut children = ChildRows::new(&self.children, shown.tree(), &outline);
         for (at, row) in outline.rows(&shown).enumerate() {
             let row = row?;
             let id = ids.as_ref().map(|ids| {
@@ -183,7 +200,15 @@ impl TreeOutput {
                 let fitted = note?.fit(width(&row.text), drawn.room, self.place.now());
                 (drawn.room, drawn.note) = (Some(fitted.words), fitted.note);
             }
+            let indent = " ".repeat(if ids.is_some() { id_width + 1 } else { 0 });
+            let indent = format!("{indent}  {}", blank(&drawn.row.prefix));
             say(drawn.line().into())?;
+            for line in children.after(at, &indent, size.width) {
+                say(line.into())?;
+            }
+        }
+        for line in children.rest(size.width) {
+            say(line.into())?;
         }
         Ok(say(Line::from("  ").and(Role::Dim, outline.footer()).into())?)
     }

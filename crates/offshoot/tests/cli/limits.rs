@@ -139,3 +139,33 @@ fn events_carry_the_wait_for_a_limit() {
     assert_eq!((&waits[0]["delayMs"], &waits[0]["attempt"]), (&json!(50), &json!(1)));
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// A run that starts an agent: what it may spend counts for both, the tree shows the agent, and the trash takes it along.
+#[test]
+fn agents_of_a_run_count_for_its_limits_and_stay_with_its_session() {
+    let orders = json!({"tasks": [{"task": "look around", "name": "Alpha", "agent": "scout"}]});
+    let script = || {
+        Talk::new([
+            Reply::call("task", "c1", orders.clone()),
+            Reply::call("ls", "k1", json!({})).on("look around"),
+            Reply::text("Nothing here.").on("look around"),
+            Reply::text("Done."),
+        ])
+    };
+    let talk = script();
+    assert_eq!(
+        told(&talk, ["--max-requests", "2"]),
+        "stopped: limit requests 2 of this run reached: 2 requests were sent"
+    );
+    assert_eq!(talk.server.seen().len(), 2);
+    let talk = script();
+    assert_snapshot!(talk.run(&["-p", "go", "--max-requests", "4"]), @"Done.");
+    talk.no_problems();
+    let tree = talk.run(&["tree", "latest", "--no-ids"]);
+    assert!(tree.contains("\n  ◆ Alpha · scout · completed · $0.0002\n"), "{tree}");
+    assert_eq!(talk.files().len(), 2);
+    talk.run(&["trash", "latest"]);
+    assert!(talk.files().iter().all(|file| file.starts_with(talk.world.home().join(".local/share/offshoot/trash"))));
+    talk.run(&["trash", "--restore"]);
+    assert!(talk.files().iter().any(|file| file.ends_with("Alpha.jsonl") && !file.to_string_lossy().contains("trash")));
+}

@@ -21,9 +21,34 @@ pub(super) struct ChildReport {
 
 /// The result of a call, or what it shows so far.
 pub(super) fn outcome(reports: &[ChildReport], milliseconds: u64) -> ToolOutcome {
-    let text = reports.iter().map(words).collect::<Vec<_>>().join("\n\n");
+    let is_running = reports.iter().any(|report| !report.state.status.is_end());
+    let text = match is_running {
+        true => reports.iter().map(row).collect::<Vec<_>>().join("\n"),
+        false => reports.iter().map(words).collect::<Vec<_>>().join("\n\n"),
+    };
     let all_failed = !reports.is_empty() && reports.iter().all(|report| report.state.status == ChildStatus::Failed);
     ToolOutcome { details: Some(details(reports, milliseconds)), is_error: all_failed, ..ToolOutcome::text(text) }
+}
+
+/// Where a child stands, for people.
+fn row(report: &ChildReport) -> String {
+    let state = &report.state;
+    let requests = match state.requests {
+        0 => None,
+        1 => Some("1 request".to_owned()),
+        many => Some(format!("{many} requests")),
+    };
+    let money = (state.cost > 0.0).then(|| format!("${:.4}", state.cost));
+    let doing = state.current_tool.clone().or_else(|| state.last_text.as_ref().map(|text| text.replace('\n', " ")));
+    let parts = [
+        Some(state.id.clone()),
+        Some(state.agent.clone()),
+        Some(state.status.as_str().to_owned()),
+        requests,
+        money,
+        doing,
+    ];
+    format!("◆ {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
 fn words(report: &ChildReport) -> String {

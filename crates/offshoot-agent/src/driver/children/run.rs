@@ -96,6 +96,14 @@ impl CallChildren {
             Ok(place) => place,
             Err(error) => return ToolOutcome::failed(format!("Nothing is started: {error}")),
         };
+        if let (None, Some(_), Some(path)) =
+            (&self.setup.family.own, &place.file, self.setup.family.ledger_of(&place.id))
+        {
+            let run = format!("{:x}-{begun:x}", std::process::id());
+            if let Err(why) = self.spending.record_in(path, run).await {
+                return ToolOutcome::failed(format!("Nothing is started: {why}."));
+            }
+        }
         let shown = Arc::new(Shown::default());
         let mut running = Vec::new();
         let known = if self.resumes { self.known(&place).await } else { Vec::new() };
@@ -228,8 +236,11 @@ impl CallChildren {
         let Some(id) = id else {
             return Err(format!("{} agents were started in this run, which is the limit", family.limits().children));
         };
-        let spending = self.spending.below(order.limits, plan.definition.turns.and_then(|turns| turns.try_into().ok()));
-        known.iter().for_each(|known| spending.credit(&known.spent));
+        let spending =
+            self.spending.below(&id, order.limits, plan.definition.turns.and_then(|turns| turns.try_into().ok()));
+        if let Some(known) = known {
+            spending.credit(&self.spending.spent_before(&known.beginning.id).unwrap_or(known.spent));
+        }
         let mut setup = plan.setup(&self.setup, depth);
         setup.family = family.of_child(ChildPlace {
             id: id.clone(),
@@ -349,7 +360,7 @@ impl Child {
         let clock = Arc::clone(&self.setup.clock);
         let begun = clock.now();
         self.report.state.status = ChildStatus::Running;
-        self.tell(Event::ChildStart);
+        self.tell(|child| Event::ChildStart { child });
         let ended = match slot {
             Some(_) => self.work(stop).await,
             None => Ended { status: ChildStatus::Aborted, why: None },
@@ -357,7 +368,7 @@ impl Child {
         self.report.milliseconds = u64::try_from(clock.now().saturating_sub(begun)).unwrap_or_default();
         let state = &mut self.report.state;
         (state.status, state.why, state.current_tool) = (ended.status, ended.why, None);
-        self.tell(Event::ChildEnd);
+        self.tell(|child| Event::ChildEnd { child });
     }
 
     /// Shows where the child stands, to the call and to front ends.
@@ -510,7 +521,7 @@ impl Child {
             _ => is_news = false,
         }
         if is_news {
-            self.tell(Event::ChildUpdate);
+            self.tell(|child| Event::ChildUpdate { child });
         }
         let input = ChildInput::Told { id: self.report.state.id.clone(), told };
         drop(self.parent.send(DriverInput::Child(input)));

@@ -91,9 +91,9 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         // They take the place of the editor, as questions of extensions do.
         | Event::QuestionRequest { .. }
         | Event::QuestionEnd { .. }
-        | Event::ChildStart(_)
-        | Event::ChildUpdate(_)
-        | Event::ChildEnd(_)
+        | Event::ChildStart { .. }
+        | Event::ChildUpdate { .. }
+        | Event::ChildEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::BashExecutionUpdate { .. }

@@ -1,0 +1,230 @@
+//! What lists and trees show of the children of a session, read from their files without building a tree: offshoot's own, and those of
+//! omp, which has no entries for their beginning and end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::child::{CHILD_END, CHILD_START, ChildEnd, ChildStart, children_folder};
+use crate::error::Result;
+use crate::json::{Json, Object};
+use crate::list::{header, session_info};
+use crate::medium::{FileMedium, Medium as _, read_exact_at};
+
+/// More files of a folder are not looked at; [`ChildList::left_out`] counts them.
+pub const MOST_CHILDREN: usize = 10_000;
+/// So much of a file is read for its beginning, and for its end.
+const EDGE: u64 = 64 << 10;
+
+/// A child as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say what they are")]
+pub struct ChildInfo {
+    pub file: PathBuf,
+    /// The stem of its file. A child of `Alpha` is `Alpha.Beta`.
+    pub id: String,
+    pub session_id: String,
+    /// Empty if nothing says it.
+    pub agent: String,
+    /// Empty if nothing says it.
+    pub task: String,
+    /// The entry of the parent with the call; omp does not say.
+    pub parent_entry: Option<String>,
+    pub tool_call_id: Option<String>,
+    /// `completed`, `failed`, `aborted`, `limit`; `None` where nothing says how it ended: it runs, was killed, or is omp's.
+    pub status: Option<String>,
+    /// Of its own file: those of its children are in theirs.
+    pub messages: u64,
+    pub tokens: u64,
+    pub cost: f64,
+}
+
+/// The children of a session.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChildList {
+    /// By their ids, so that each comes before its own children.
+    pub children: Vec<ChildInfo>,
+    /// Files that are no sessions or cannot be read, and files beyond [`MOST_CHILDREN`].
+    pub left_out: usize,
+}
+
+impl ChildInfo {
+    /// How deep below the root it is, from 1.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.id.matches('.').count() + 1
+    }
+
+    /// A row for people: `Alpha · scout · completed · $0.0123`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let name = self.id.rsplit('.').next().unwrap_or_default();
+        let agent = Some(self.agent.as_str()).filter(|agent| !agent.is_empty() && *agent != name);
+        let status = self.status.as_deref().unwrap_or("open");
+        let money = (self.cost > 0.0).then(|| format!("${:.4}", self.cost));
+        let parts = [Some(name), agent, Some(status), money.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        Object::new()
+            .str("id", &self.id)
+            .str("path", &self.file.to_string_lossy())
+            .str("sessionId", &self.session_id)
+            .str("agent", &self.agent)
+            .str("task", &self.task)
+            .opt_str("parentEntry", self.parent_entry.as_deref())
+            .opt_str("toolCallId", self.tool_call_id.as_deref())
+            .opt_str("status", self.status.as_deref())
+            .raw("messages", self.messages)
+            .raw("tokens", self.tokens)
+            .raw("cost", if self.cost.is_finite() { self.cost } else { 0.0 })
+            .finish()
+    }
+}
+
+impl ChildList {
+    /// Those of the session in this file. A session without a folder has none.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn of(file: &Path) -> std::io::Result<Self> {
+        let folder = children_folder(file);
+        let files = match fs::read_dir(&folder) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Self::default());
+            }
+            files => files?,
+        };
+        let mut list = Self::default();
+        let mut found = BTreeMap::new();
+        for path in files.map(|file| file.map(|file| file.path())) {
+            let path = path?;
+            if path.extension().is_none_or(|ending| ending != "jsonl") {
+                continue;
+            }
+            if found.len() >= MOST_CHILDREN {
+                list.left_out += 1;
+                continue;
+            }
+            match child_info(&path) {
+                Ok(child) => drop(found.insert(child.id.clone(), child)),
+                Err(_) => list.left_out += 1,
+            }
+        }
+        list.children = found.into_values().collect();
+        Ok(list)
+    }
+
+    /// Those that an entry's calls have started, without their own children.
+    pub fn of_entry<'a>(&'a self, entry: &'a str) -> impl Iterator<Item = &'a ChildInfo> {
+        self.children.iter().filter(move |child| child.depth() == 1 && child.parent_entry.as_deref() == Some(entry))
+    }
+
+    /// All below a child.
+    pub fn below<'a>(&'a self, child: &'a str) -> impl Iterator<Item = &'a ChildInfo> {
+        let is_below = move |other: &&ChildInfo| other.id.strip_prefix(child).is_some_and(|rest| rest.starts_with('.'));
+        self.children.iter().filter(is_below)
+    }
+
+    /// What all of them have cost. Each entry counts once: it is in one file.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.children.iter().map(|child| child.cost).sum()
+    }
+}
+
+/// Reads what a list shows of a child.
+fn child_info(path: &Path) -> Result<ChildInfo> {
+    let medium = FileMedium::open(path).map_err(crate::error::Error::io("open", path))?;
+    let info = session_info(&medium, None, false)?;
+    let length = medium.len().map_err(crate::error::Error::io("read", path))?;
+    let edge = |offset: u64| {
+        let length = usize::try_from(EDGE.min(length - offset)).unwrap_or_default();
+        let bytes = read_exact_at(&medium, offset, length).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (front, back) = (edge(0), edge(length.saturating_sub(EDGE)));
+    let start = front.lines().filter(|line| line.contains(CHILD_START)).find_map(ChildStart::of_line);
+    let init = front.lines().filter(|line| line.contains("\"session_init\"")).find_map(omp_init);
+    let last = back.lines().rev().take_while(|line| !line.contains("\"type\":\"message\""));
+    let end = last.filter(|line| line.contains(CHILD_END)).find_map(ChildEnd::of_line);
+    let (agent, task) = init.unwrap_or_default();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(ChildInfo {
+        file: path.to_path_buf(),
+        id: stem,
+        session_id: info.id,
+        agent: start.as_ref().map_or(agent, |start| start.agent.clone()),
+        task: start.as_ref().map_or(task, |start| start.task.clone()),
+        parent_entry: start.as_ref().and_then(|start| start.parent_entry.clone()),
+        tool_call_id: start.map(|start| start.tool_call_id),
+        status: end.map(|end| end.status),
+        messages: info.message_count,
+        tokens: info.tokens,
+        cost: info.cost,
+    })
+}
+
+/// The agent and the task of omp's entry.
+fn omp_init(line: &str) -> Option<(String, String)> {
+    let json = Json::parse(line).ok()?;
+    (json.str("type")? == "session_init").then_some(())?;
+    let text = |name: &str| json.str(name).map(std::borrow::Cow::into_owned).unwrap_or_default();
+    Some((text("agent"), text("task")))
+}
+
+/// Whether the folder beside a session's file is that of its children: a session in it names the file as its parent. Another folder may
+/// have the same name by accident.
+#[must_use]
+pub fn has_children(file: &Path) -> bool {
+    let Ok(files) = fs::read_dir(children_folder(file)) else { return false };
+    let paths = files.filter_map(|found| found.ok().map(|found| found.path())).take(MOST_CHILDREN);
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).any(|path| {
+        let parent = FileMedium::open(&path).ok().and_then(|medium| header(&medium).ok());
+        let parent = parent.and_then(|header| header.parent_session().map(PathBuf::from));
+        parent.is_some_and(|parent| parent.file_name() == file.file_name())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_of_offshoot_and_of_omp_are_listed_with_what_they_cost_in_their_own_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("2026_a.jsonl");
+        let write = |name: &str, lines: &[&str]| {
+            let file = children_folder(&root).join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, lines.join("\n") + "\n").unwrap();
+        };
+        let header = r#"{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","parentSession":"/s/2026_a.jsonl"}"#;
+        let start = r#"{"type":"custom","customType":"offshoot.child","data":{"parentId":"p","parentEntry":"e1","toolCallId":"c","index":0,"name":"Alpha","agent":"scout","depth":1,"limits":{},"task":"look"},"id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}"#;
+        let said = r#"{"type":"message","id":"2","parentId":"1","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":3,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0.5}}}}"#;
+        let end = r#"{"type":"custom","customType":"offshoot.child_end","data":{"status":"completed","output":"x","requests":1,"tokens":3,"cost":0.75},"id":"3","parentId":"2","timestamp":"2026-01-01T00:00:00.000Z"}"#;
+        let init = r#"{"type":"session_init","systemPrompt":"s","task":"dig","tools":[],"agent":"task","id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}"#;
+        write("Alpha.jsonl", &[header, start, said, end]);
+        write("Alpha.Beta.jsonl", &[header, said]);
+        write("Omp.jsonl", &[header, init, said]);
+        write("Omp.md", &["words"]);
+        write("bad.jsonl", &["no session"]);
+        let list = ChildList::of(&root).unwrap();
+        let rows: Vec<String> = list.children.iter().map(ChildInfo::words).collect();
+        assert_eq!(
+            rows,
+            ["Alpha · scout · completed · $0.5000", "Beta · open · $0.5000", "Omp · task · open · $0.5000"]
+        );
+        assert_eq!((list.left_out, list.cost()), (1, 1.5));
+        assert_eq!(list.of_entry("e1").count(), 1);
+        assert_eq!(list.below("Alpha").map(|child| child.id.as_str()).collect::<Vec<_>>(), ["Alpha.Beta"]);
+        assert_eq!(ChildList::of(Path::new("/nowhere/x.jsonl")).unwrap(), ChildList::default());
+        assert!(has_children(&root) && !has_children(&folder.path().join("2026_b.jsonl")));
+        fs::rename(children_folder(&root), folder.path().join("notes")).unwrap();
+        assert!(!has_children(&folder.path().join("notes.jsonl")), "a folder of this name by accident");
+    }
+}
