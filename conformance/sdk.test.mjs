@@ -20,7 +20,7 @@ const tools = (request) => request.body.tools.map(({ name }) => name).join();
 const EXPECTED = {
   "01-minimal": ({ stdout, requests }) => {
     assert.match(stdout, /^Said\.\{\n {2}role: 'user',[^]*role: 'assistant',/);
-    assert.deepEqual(requests.map(tools), ["read,bash,edit,write,todo"]);
+    assert.deepEqual(requests.map(tools), ["read,bash,edit,write,todo,task"]);
   },
   "02-custom-model": ({ stdout, requests }) => {
     assert.match(stdout, /^Found model: anthropic\/claude-opus-4-5\nAvailable models: \[\n {2}'anthropic\//);

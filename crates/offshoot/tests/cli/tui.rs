@@ -16,6 +16,7 @@ fn a_question_is_answered() {
     offshoot 0.1.0 · m1 • thinking medium · ~/work
     ? help · / commands · @ files · ! shell · escape stops · ctrl+d leaves
 
+
     ────────────────────────────────────────────────────────────────────────────────
 
     ────────────────────────────────────────────────────────────────────────────────
