@@ -1,7 +1,9 @@
 //! Imports a session file of any agent, and rebuilds its source from what was imported.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Result};
@@ -109,7 +111,49 @@ pub struct RebuiltSource {
     /// The sha256 of all bytes, as hexadecimal digits.
     pub sha256: String,
     /// Numbers of records that cannot be rebuilt, or are missing.
-    pub lacking: Vec<u64>,
+    pub lacking: Vec<RangeInclusive<u64>>,
+}
+
+impl RebuiltSource {
+    fn lack(&mut self, numbers: RangeInclusive<u64>) {
+        match self.lacking.last_mut() {
+            Some(last) if last.end().saturating_add(1) == *numbers.start() => *last = *last.start()..=*numbers.end(),
+            _ => self.lacking.push(numbers),
+        }
+    }
+}
+
+/// The payloads of entries, in which holes of records are. Neighbours use the same few.
+pub(crate) struct PayloadTexts<'a> {
+    session: &'a Session,
+    texts: HashMap<String, Arc<str>>,
+    length: usize,
+}
+
+impl<'a> PayloadTexts<'a> {
+    /// So many payloads are kept, and so many bytes of them.
+    const MOST: usize = 16;
+    const LARGEST: usize = 32 << 20;
+
+    pub(crate) fn new(session: &'a Session) -> Self {
+        Self { session, texts: HashMap::new(), length: 0 }
+    }
+
+    /// The payload of an entry.
+    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<str>> {
+        if let Some(text) = self.texts.get(id) {
+            return Some(Arc::clone(text));
+        }
+        let entry = self.session.entry(self.session.tree().find(id)?).ok()?;
+        let text: Arc<str> = PAYLOADS.iter().find_map(|name| entry.get(name))?.text().into();
+        if self.texts.len() >= Self::MOST || self.length.saturating_add(text.len()) > Self::LARGEST {
+            self.texts.clear();
+            self.length = 0;
+        }
+        self.length += text.len();
+        self.texts.insert(id.to_owned(), Arc::clone(&text));
+        Some(text)
+    }
 }
 
 /// Rebuilds the source of an imported session, record by record, and passes its bytes on.
@@ -128,33 +172,26 @@ pub fn rebuilt(session: &Session, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> 
     }
     kept.sort_by_key(|(number, _)| *number);
     kept.dedup_by_key(|(number, _)| *number);
-    let (mut hash, mut bytes, mut lacking, mut next) = (Sha256::new(), 0, Vec::new(), 1);
-    let mut payloads: HashMap<String, String> = HashMap::new();
+    let mut found = RebuiltSource { bytes: 0, records: kept.len() as u64, sha256: String::new(), lacking: Vec::new() };
+    let (mut hash, mut next) = (Sha256::new(), 1);
+    let mut payloads = PayloadTexts::new(session);
     for (number, ix) in &kept {
-        lacking.extend(next..*number);
-        next = number + 1;
+        if next < *number {
+            found.lack(next..=*number - 1);
+        }
+        // A number is whatever the file says.
+        next = number.saturating_add(1);
         let entry = session.entry(*ix)?;
-        let payload = |id: &str| {
-            if !payloads.contains_key(id) {
-                // Neighbours use the same few.
-                if payloads.len() > 16 {
-                    payloads.clear();
-                }
-                let entry = session.entry(tree.find(id)?).ok()?;
-                let text = PAYLOADS.iter().find_map(|name| entry.get(name))?.text().to_owned();
-                payloads.insert(id.to_owned(), text);
-            }
-            payloads.get(id).cloned()
-        };
-        match entry.get("data").and_then(|data| rebuild(data, payload)).filter(|record| record.at == bytes) {
+        let record = entry.get("data").and_then(|data| rebuild(data, &mut |id| payloads.get(id)));
+        match record.filter(|record| record.at == found.bytes) {
             Some(record) => {
                 hash.update(&record.bytes);
-                bytes += record.bytes.len() as u64;
+                found.bytes += record.bytes.len() as u64;
                 take(&record.bytes)?;
             }
-            None => lacking.push(*number),
+            None => found.lack(*number..=*number),
         }
     }
-    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(RebuiltSource { bytes, records: kept.len() as u64, sha256, lacking })
+    found.sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(found)
 }

@@ -1,10 +1,14 @@
 //! The bytes of a record beside the entries that were made of it: what stands in them with the same bytes is a hole, so a text
 //! is stored once. Knows no agent.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use offshoot_session::json::{Json, JsonKind, Object, quote};
+
+use crate::record::LONGEST_RECORD;
 
 /// Shorter texts are not worth a hole.
 const SHORTEST: usize = 64;
@@ -108,8 +112,9 @@ pub(crate) struct KeptRecord {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Rebuilds a record. `payload` gives the JSON text of an entry's member; `None` if something does not fit together.
-pub(crate) fn rebuild(data: Json<'_>, mut payload: impl FnMut(&str) -> Option<String>) -> Option<KeptRecord> {
+/// Rebuilds a record. `payload` gives the JSON text of an entry's member; `None` if something does not fit together, or if the record
+/// is longer than any that is read.
+pub(crate) fn rebuild(data: Json<'_>, payload: &mut dyn FnMut(&str) -> Option<Arc<str>>) -> Option<KeptRecord> {
     let count = |name: &str| data.get(name)?.as_f64().map(|number| number.max(0.0) as u64);
     let of: Vec<String> = data
         .get("of")
@@ -127,6 +132,10 @@ pub(crate) fn rebuild(data: Json<'_>, mut payload: impl FnMut(&str) -> Option<St
                 let text = payload(of.get(*entry)?)?;
                 bytes.extend_from_slice(text.as_bytes().get(*offset..offset.checked_add(*length)?)?);
             }
+        }
+        // The line feed is not counted.
+        if bytes.len() as u64 > LONGEST_RECORD + 1 {
+            return None;
         }
     }
     Some(KeptRecord { at: count("at")?, bytes })

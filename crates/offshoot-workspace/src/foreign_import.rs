@@ -1,6 +1,7 @@
 //! Imports a session of another agent: a new session of one's own, or what the source has more than the one that is there.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ use crate::place::Place;
 const STILL: Millis = 10 * 60 * 1000;
 /// Sessions that somebody continued get a number behind the id; no source has more of them.
 const MOST_COPIES: u32 = 1000;
+/// A hint names no more ranges of records.
+const MOST_SHOWN: usize = 20;
 
 /// What would be imported, and where to.
 #[derive(Debug)]
@@ -201,9 +204,24 @@ impl ForeignImport {
             return Ok(rebuilt);
         }
         let why = format!("{} does not give back the bytes of {}", self.target.display(), self.source.display());
-        Err(Failure::refused(FailureKind::Damaged, why)
-            .hint(Hint::Text(format!("records that lack: {:?}", rebuilt.lacking))))
+        let failure = Failure::refused(FailureKind::Damaged, why);
+        Err(match lacking_words(&rebuilt.lacking) {
+            Some(words) => failure.hint(Hint::Text(words)),
+            None => failure,
+        })
     }
+}
+
+/// The first records that cannot be rebuilt, and how many more there are.
+fn lacking_words(lacking: &[RangeInclusive<u64>]) -> Option<String> {
+    let words = |range: &RangeInclusive<u64>| match (range.start(), range.end()) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first} to {last}"),
+    };
+    let shown: Vec<String> = lacking.iter().take(MOST_SHOWN).map(words).collect();
+    let rest = lacking.len().saturating_sub(MOST_SHOWN);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("records that cannot be rebuilt: {}{more}", shown.join(", ")))
 }
 
 /// The report as JSON.

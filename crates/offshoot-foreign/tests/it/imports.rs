@@ -188,6 +188,30 @@ fn damaged_sources_are_kept_to_the_last_byte() {
     }
 }
 
+/// A number of 10^15 filled the memory, and so did a payload that a record named 100,000 times.
+#[test]
+fn records_that_anybody_wrote_cost_little_and_are_reported() {
+    let path = fixtures("claude-code").join("projects/-home-u-work-demo/66666666-2222-4222-8222-222222222222.jsonl");
+    let mut text = whole(Agent::Claude, &path);
+    let long = "x".repeat(1 << 20);
+    let time = "2026-09-20T10:00:03.003Z";
+    text += &format!(
+        r#"{{"type":"custom_message","id":"long","parentId":null,"timestamp":"{time}","customType":"x","content":"{long}","display":false}}"#
+    );
+    let many = vec!["[0,0,1048576]"; 100_000].join(",");
+    for (id, number, pieces) in
+        [("far.s", "1e15", "\"\""), ("end.s", "1e300", "\"\""), ("many.s", "900", many.as_str())]
+    {
+        let data = format!(r#"{{"n":{number},"at":0,"of":["long"],"p":[{pieces}]}}"#);
+        text += &format!(
+            "\n{{\"type\":\"custom\",\"customType\":\"offshoot.source\",\"data\":{data},\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"{time}\"}}"
+        );
+    }
+    let found = rebuilt(&session(&(text + "\n")), &mut |_| Ok(())).unwrap();
+    let records = std::fs::read_to_string(&path).unwrap().lines().count() as u64;
+    assert_eq!((found.records, found.lacking), (records + 3, vec![records + 1..=u64::MAX]));
+}
+
 #[test]
 fn an_imported_session_has_its_whole_lines() {
     let path = fixtures("claude-code").join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl");
