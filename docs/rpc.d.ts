@@ -215,6 +215,10 @@ export type RpcRequest1 =
        * Milliseconds after which a question that is not answered is refused; never without it.
        */
       uiTimeout?: number;
+      /**
+       * Whether the events of children come too, each with the child's id as `agent`.
+       */
+      children?: boolean;
     }
   | {
       type: "approve";

@@ -112,7 +112,8 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::Uncompact => rows::operate(server, "uncompact", Given::default(), Shape::Known).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
         RpcCommand::Forecast { entry_id } => answers::forecast(server, entry_id).await,
-        RpcCommand::Subscribe { events, approvals, ui, ui_timeout } => {
+        RpcCommand::Subscribe { events, approvals, ui, ui_timeout, children } => {
+            server.client().hears_children = children.unwrap_or_default();
             server.subscribe(events, approvals, ui, ui_timeout)
         }
         RpcCommand::Approve { request_id: id, decision, message, rule, scope } => {

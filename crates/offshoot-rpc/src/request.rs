@@ -191,6 +191,9 @@ pub(crate) enum RpcCommand {
         /// Milliseconds after which a question that is not answered is refused; never without it.
         #[serde(default)]
         ui_timeout: Option<u64>,
+        /// Whether the events of children come too, each with the child's id as `agent`.
+        #[serde(default)]
+        children: Option<bool>,
     },
     Approve {
         request_id: u64,

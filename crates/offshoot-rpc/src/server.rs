@@ -56,6 +56,8 @@ pub(crate) struct RpcClientState {
     pub(crate) is_retrying: bool,
     /// The types of events that are wanted; `None`: all.
     wanted: Option<HashSet<String>>,
+    /// Whether events of children are wanted too.
+    pub(crate) hears_children: bool,
     /// Whether approval questions are asked by `extension_ui_request` too.
     pub(crate) has_ui: bool,
     /// Milliseconds.
@@ -182,7 +184,8 @@ impl RpcServer {
             _ => {}
         }
         let bash = client.bash.clone();
-        let is_wanted = client.wanted.as_ref().is_none_or(|wanted| wanted.contains(told.event.kind()));
+        let is_wanted = (told.agent == AgentId::Root || client.hears_children)
+            && client.wanted.as_ref().is_none_or(|wanted| wanted.contains(told.event.kind()));
         drop(client);
         if is_wanted {
             self.queue.event(told, bash.as_ref());

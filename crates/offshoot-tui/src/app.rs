@@ -12,6 +12,7 @@ pub mod cmd;
 pub mod attention;
 pub mod live;
 pub mod page;
+pub mod children;
 pub mod pager;
 pub mod reader;
 pub mod pictures;

@@ -159,7 +159,7 @@ mod tests {
         let enter = event(KeyCode::Enter, KeyModifiers::NONE);
         assert_eq!(map.action(Context::Editor, enter), Some(Action::Submit));
         assert_eq!(map.action(Context::Completion, enter), Some(Action::SelectConfirm));
-        let letter = event(KeyCode::Char('x'), KeyModifiers::NONE);
+        let letter = event(KeyCode::Char('z'), KeyModifiers::NONE);
         assert!(Context::ALL.iter().all(|context| map.actions(*context, letter).is_empty()));
     }
 

@@ -52,6 +52,8 @@ pub enum SlashCommand {
     /// Says what the sandbox is, and switches it.
     Sandbox(Option<SandboxMode>),
     Background,
+    /// Lists the agents of the session.
+    Agents,
     /// Lists, explains or removes rules of approval.
     Permissions(Option<String>),
     /// Lists MCP servers, or connects one again.
@@ -175,6 +177,7 @@ const COMMANDS: &[Spec] = &[
     spec("sandbox", "[mode]", Some(Argument::Sandbox), "see and switch the sandbox of commands"),
     spec("permissions", "[why CALL | remove RULE]", Some(Argument::Text), "list, explain and remove approval rules"),
     spec("background", "", None, "list the commands that run beside the conversation, and stop one"),
+    spec("agents", "", None, "list the agents of this session, and read one"),
     spec("mcp", "[reconnect NAME]", Some(Argument::Text), "list MCP servers, and connect one again"),
     spec("login", "[provider]", Some(Argument::Text), "save the key of a provider"),
     spec("logout", "[provider]", Some(Argument::Text), "remove the key of a provider"),

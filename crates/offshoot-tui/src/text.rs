@@ -10,7 +10,7 @@ mod wrap;
 mod props;
 
 pub use cut::{fit, joined, truncate, truncate_line, truncate_middle};
-pub use measure::{draw, line_width, width};
+pub use measure::{clear, draw, line_width, width};
 pub use offshoot_session::text::{clean, clean_lines, spell_blanks, strip, strip_lines, without_erasures};
 pub use offshoot_session::text::{dollars, in_short};
 pub use wrap::{WrappedRow, WrappedRows, rows, wrap};

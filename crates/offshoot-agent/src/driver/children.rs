@@ -9,7 +9,7 @@ mod run;
 use std::collections::{BTreeMap, VecDeque};
 
 use offshoot_protocol::request::{Abort, Approve, ChildOrder, FollowUp, Steer, ToChild};
-use offshoot_protocol::{AgentError, AgentEvent, ApprovalDecision, ChildState, Event};
+use offshoot_protocol::{AgentError, AgentEvent, AgentId, ApprovalDecision, ChildState, Event};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
@@ -124,8 +124,11 @@ impl Driver {
         }
     }
 
-    /// Of a child's events front ends get its questions, and the states of its own children.
+    /// A child's questions and the states of its own children become events of this agent. The others go on as the child's.
     fn told_by_child(&mut self, child: &str, told: &AgentEvent) {
+        if let AgentId::Child(_) = &told.agent {
+            return self.outbox.tell_of_child(told);
+        }
         match told.event.as_ref() {
             Event::ApprovalRequest { id, .. } => {
                 let question = ChildQuestion { child: child.to_owned(), id: *id, request: Event::clone(&told.event) };
@@ -144,7 +147,10 @@ impl Driver {
             Event::ChildStart { .. } | Event::ChildUpdate { .. } | Event::ChildEnd { .. } => {
                 self.child(ChildInput::Stands(Box::new(Event::clone(&told.event))));
             }
-            _ => {}
+            _ => {
+                let event = Arc::clone(&told.event);
+                self.outbox.tell_of_child(&AgentEvent { agent: AgentId::Child(child.into()), event });
+            }
         }
     }
 

@@ -60,6 +60,12 @@ impl Outbox {
         self.announcing(&Arc::new(event))();
     }
 
+    /// Passes on what a child has told, to front ends alone: it is durable in the child's file, and waits for no write of this agent.
+    pub(super) fn tell_of_child(&mut self, told: &AgentEvent) {
+        self.subscribers.retain(|subscriber| !subscriber.is_closed());
+        self.subscribers.iter().for_each(|subscriber| drop(subscriber.send(told.clone())));
+    }
+
     /// Whether anybody gets events.
     pub(super) fn has_listeners(&self) -> bool {
         self.subscribers.iter().any(|subscriber| !subscriber.is_closed())

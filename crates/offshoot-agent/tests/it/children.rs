@@ -7,7 +7,7 @@ use offshoot_agent::approval::{Permissions, Rule};
 use offshoot_agent::testing::script::{Gate, Reply, Say, Then};
 use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::{Approver, Family, FamilyLimits, RuleStore, Setup};
-use offshoot_protocol::message::Usage;
+use offshoot_protocol::message::{Message, Usage};
 use offshoot_protocol::model::{Model, Price};
 use offshoot_protocol::request::{AnswerForm, Approve, ChildOrder, Children, ToChild};
 use offshoot_protocol::{
@@ -115,6 +115,32 @@ fn a_child_is_a_session_beside_its_parents_and_its_last_words_are_the_result() {
             asked.json()["tools"].as_array().unwrap().iter().map(|tool| tool["name"].to_string()).collect();
         assert_eq!(tools.join(" "), r#""read" "bash" "grep" "find" "ls""#);
         assert!(asked.json()["system"].to_string().contains("Be quick."));
+    });
+}
+
+/// A front end that opens a child while it runs has its file up to the first event, and what follows.
+#[test]
+fn a_child_tells_front_ends_what_it_does_below_an_entry_of_its_file() {
+    run(async {
+        let world = World::new([
+            task(json!({"tasks": [{"task": "count them", "name": "Alpha"}]})),
+            Reply::text("There are three.").on("count them"),
+            Reply::text("Three, says Alpha."),
+        ]);
+        let (agent, mut events) = world.start();
+        assert_eq!(prompting(&agent, "how many?").await.unwrap(), Ok(Settled::Done));
+        let told = events.of_children();
+        let begins = lines(&files(&world).1[0])[1]["id"].as_str().unwrap().to_owned();
+        let Event::SessionChanged { leaf_id, .. } = told[0].1.as_ref() else { panic!("{:?}", told[0]) };
+        assert_eq!(leaf_id.as_deref(), Some(begins.as_str()));
+        let said: String = told
+            .iter()
+            .filter_map(|(id, event)| match event.as_ref() {
+                Event::MessageEnd { message } => Some(format!("{id} {}\n", role(message))),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, "Alpha user\nAlpha assistant\n");
     });
 }
 
@@ -448,4 +474,13 @@ fn a_person_steers_and_stops_single_children() {
         let text = result(&world)["content"][0]["text"].as_str().unwrap().to_owned();
         assert!(text.contains("In short: a folder.") && text.contains("status=\"aborted\">\nwas stopped"), "{text}");
     });
+}
+
+fn role(message: &Message) -> &'static str {
+    match message {
+        Message::User(_) => "user",
+        Message::Assistant(_) => "assistant",
+        Message::ToolResult(_) => "toolResult",
+        Message::Custom(_) => "custom",
+    }
 }

@@ -12,7 +12,7 @@ use offshoot_agent::tool::{self, Shell};
 use offshoot_agent::{Approver, Setup};
 use offshoot_protocol::message::Message;
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{AgentError, AgentEvent, Event, Retry, Secret, Settled};
+use offshoot_protocol::{AgentError, AgentEvent, AgentId, Event, Retry, Secret, Settled};
 use offshoot_session::clock::SystemClock;
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
@@ -175,22 +175,36 @@ impl Events {
     /// The next event that fits; those before it are gone.
     pub(crate) async fn until(&mut self, fits: impl Fn(&Event) -> bool) -> Arc<Event> {
         loop {
-            let event = self.0.recv().await.expect("the agent tells on").event;
-            if fits(&event) {
-                return event;
+            let told = self.0.recv().await.expect("the agent tells on");
+            if told.agent == AgentId::Root && fits(&told.event) {
+                return told.event;
             }
         }
     }
 
     /// All events so far.
     pub(crate) fn all(&mut self) -> Vec<Arc<Event>> {
-        std::iter::from_fn(|| self.0.try_recv().ok()).map(|told| told.event).collect()
+        let told = std::iter::from_fn(|| self.0.try_recv().ok());
+        told.filter(|told| told.agent == AgentId::Root).map(|told| told.event).collect()
+    }
+
+    /// All events of children so far, with their ids.
+    pub(crate) fn of_children(&mut self) -> Vec<(String, Arc<Event>)> {
+        let told = std::iter::from_fn(|| self.0.try_recv().ok());
+        let of_child = |told: AgentEvent| match told.agent {
+            AgentId::Child(id) => Some((id.to_string(), told.event)),
+            AgentId::Root => None,
+        };
+        told.filter_map(of_child).collect()
     }
 
     /// The names of all events so far, one after the other only once.
     pub(crate) fn names(&mut self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         while let Ok(event) = self.0.try_recv() {
+            if event.agent != AgentId::Root {
+                continue;
+            }
             let json: serde_json::Value = serde_json::from_str(&event.to_json()).unwrap();
             names.push(json["type"].as_str().unwrap().to_owned());
         }

@@ -6,7 +6,7 @@ use offshoot_protocol::AgentError;
 use offshoot_protocol::request::{
     Abort, AbortBash, AgentRequest, AnswerForm, Approve, ClearQueue, CloneSession, Compact, FollowUp, Fork, Prompt,
     RunBash, SetApproval, SetFollowUpMode, SetModel, SetRunSettings, SetSteeringMode, SetThinkingLevel, StartSession,
-    Steer, StopBackground, SwitchSession,
+    Steer, StopBackground, SwitchSession, ToChild,
 };
 
 macro_rules! front {
@@ -43,5 +43,5 @@ macro_rules! front {
 
 front! {
     Prompt, Steer, FollowUp, ClearQueue, Abort, RunBash, AbortBash, Compact, StartSession,
-    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRunSettings, SetApproval, Approve, AnswerForm, StopBackground,
+    SwitchSession, Fork, CloneSession, SetModel, SetThinkingLevel, SetSteeringMode, SetFollowUpMode, SetRunSettings, SetApproval, Approve, AnswerForm, StopBackground, ToChild,
 }

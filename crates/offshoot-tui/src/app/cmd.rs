@@ -74,6 +74,8 @@ pub enum ProgramTask {
     Ask(Box<TerminalAsk>),
     /// Read the state of the open session; answered with [`super::msg::Msg::SessionFacts`].
     ReadSessionFacts,
+    /// Read the files of the agents that the open session has started; answered with [`super::msg::Msg::Children`].
+    ReadChildren,
     /// Read a snapshot of the open session for an overlay; answered with [`super::msg::Msg::Snapshot`].
     Snapshot(Purpose),
     /// Handle a request of the session selector; answered with [`super::msg::Msg::Sessions`].

@@ -12,6 +12,7 @@ use ratatui::layout::Size;
 
 use super::attention::Attention;
 use super::call_list::{AskedCall, CallList, ListedCall};
+use super::children::ChildAgents;
 use super::cmd::Cmd;
 use super::extension::{AskedQuestion, Extensions, OpenComponent};
 use super::live::Live;
@@ -133,6 +134,8 @@ pub struct Model {
     pub facts: SessionFacts,
     /// Commands that run beside the conversation, or have.
     pub background: Vec<BackgroundCommand>,
+    /// The agents that the open session has started.
+    pub agents: ChildAgents,
     /// Whether the user wants to go to newer work on another branch, and it is not known yet whether there is any.
     pub goes_to_diverged: bool,
     /// What the rows at the start name, once it is known.
@@ -451,6 +454,8 @@ pub enum Picking {
     Ending,
     /// Commands in the background, by their ids.
     Background(Vec<String>),
+    /// Agents of the session, by their ids.
+    Agents(Vec<String>),
     Theme(Box<ThemePicking>),
 }
 

@@ -7,6 +7,7 @@ use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::sandbox::SandboxReport;
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{ApprovalMode, Event, FolderRefusal, SessionChangeReason, ThinkingLevel};
+use offshoot_session::children::ChildList;
 use offshoot_session::clock::Millis;
 use offshoot_session::todo::TodoList;
 use offshoot_session::transcript::Level;
@@ -80,6 +81,10 @@ pub enum Msg {
     Focus(bool),
     Background(Background),
     Agent(Arc<Event>),
+    /// An event of an agent that the session has started, with its id.
+    OfChild(Arc<str>, Arc<Event>),
+    /// The agents that the open session has started, by their files.
+    Children(Box<ChildList>),
     /// What the next request from an entry would cost, and what would be brought here.
     Forecast(ForecastWish, ForecastWords),
     /// Where the original of a copy or of a merge is, in words.
@@ -155,6 +160,7 @@ impl Msg {
         matches!(
             self,
             Self::Agent(_)
+                | Self::OfChild(..)
                 | Self::Extension(_)
                 | Self::Resized(_)
                 | Self::Sessions(_)

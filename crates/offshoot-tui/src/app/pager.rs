@@ -10,6 +10,7 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::{Rect, Size};
 use ratatui::text::{Line, Span};
 
+use super::children::AgentTalk;
 use crate::conversation::Conversation;
 use crate::keymap::{Action, Context, Keymap};
 use crate::message::Habits;
@@ -18,7 +19,7 @@ use crate::overlay::line::{LineInput, Typed};
 use crate::overlay::tree::Snapshot;
 use crate::text;
 use crate::theme::{Theme, Token};
-use crate::transcript::{Move, Parts, Path, SearchStatus, SearchStep, SearchWrap, Transcript};
+use crate::transcript::{Move, Parts, Path, PathLength, SearchStatus, SearchStep, SearchWrap, Transcript};
 
 /// The number of rows in half a page.
 const HALF: usize = 10;
@@ -82,6 +83,18 @@ impl Pager {
         let mut transcript = Transcript::new(habits);
         transcript.open(Path::beginning(source.tree(), leaf, entries));
         transcript.join(conversation, first);
+        Self { source, transcript, trouble: None, search: None, search_trouble: None }
+    }
+
+    /// A pager on what an agent of the session says while it runs. Its file has what it said before.
+    #[must_use]
+    pub fn of_talk(talk: &AgentTalk, source: Snapshot, leaf: Option<NodeIx>, habits: Habits) -> Self {
+        let (entries, first) = talk.conversation.joint();
+        let begun = talk.leaf.as_deref().and_then(|leaf| source.tree().find(leaf));
+        let before = PathLength::of(source.tree(), begun, None).entries;
+        let mut transcript = Transcript::new(habits);
+        transcript.open(Path::beginning(source.tree(), leaf, before + entries));
+        transcript.join(&talk.conversation, first);
         Self { source, transcript, trouble: None, search: None, search_trouble: None }
     }
 

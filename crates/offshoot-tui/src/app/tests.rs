@@ -1,5 +1,6 @@
 //! Tests of the whole front end: messages in, terminal screens out.
 
+mod agents;
 mod calls;
 mod conversation;
 mod faces;

@@ -6,6 +6,7 @@ mod settings;
 mod orders;
 mod leaving;
 mod background;
+mod agents;
 mod finding;
 mod overlay;
 mod opened;
@@ -117,6 +118,8 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
             extension::form(model, &event);
             agent::event(model, &event)
         }
+        Msg::OfChild(id, event) => agents::heard(model, &id, &event),
+        Msg::Children(children) => agents::stored(model, *children),
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),

@@ -221,7 +221,9 @@ fn editor(model: &Model, middle: Rect, buf: &mut Buffer) -> Option<Position> {
 pub fn prepare_full(model: &mut Model) {
     match &mut model.overlay {
         Some(Overlay::Reader(reader, _)) => {
-            reader.lay_out(&model.conversation, &model.preferences.theme, model.size);
+            let talk = reader.child().and_then(|id| model.agents.talk(id));
+            let conversation = talk.map_or(&model.conversation, |talk| &talk.conversation);
+            reader.lay_out(conversation, &model.preferences.theme, model.size);
         }
         Some(Overlay::Transcript(pager)) => pager.lay_out(&model.conversation, &model.preferences.theme, model.size),
         Some(overlay) if overlay.is_full() => {}

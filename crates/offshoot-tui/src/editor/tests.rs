@@ -343,7 +343,7 @@ fn screens_of_completion() {
       search    [words]  find what was said in any session
       tree      walk the tree of this session
       branches  list the branches of this session
-      (1/43)
+      (1/44)
     ");
     write(&mut editor, "br");
     press(&mut editor, "down");

@@ -136,6 +136,7 @@ actions! {
     PreviousPart: Transcript, "app.transcript.previousPart", ["shift+tab"], "to the part before";
     TogglePart: Transcript, "app.transcript.togglePart", ["enter"], "fold it, or show all of it";
     CloseTranscript: Transcript, "app.transcript.close", ["q"], "leave";
+    StopAgent: Transcript, "app.agents.stop", ["x"], "stop the agent that is read";
     SearchNext: TranscriptSearch, "tui.altScreen.searchNext", ["enter", "ctrl+g"], "to the next match";
     SearchPrevious: TranscriptSearch, "tui.altScreen.searchPrevious", ["shift+enter", "ctrl+shift+g"], "to the match before";
     CloseSearch: TranscriptSearch, "tui.altScreen.searchClose", ["escape"], "close the search, and stay here";

@@ -288,6 +288,9 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 40, 12), @"
         Help  type to search · esc leave
         >
+          /agents           list the agents of
+                            this session, and
+                            read one
           /mcp [reconnect   list MCP servers,
           NAME]             and connect one
                             again
@@ -295,9 +298,6 @@ mod tests {
                             provider
           /logout           remove the key of a
           [provider]        provider
-          /session          show file, figures
-                            and cost of the
-                            session
         ");
         help.paste("undo");
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"

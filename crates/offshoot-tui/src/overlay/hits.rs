@@ -36,6 +36,8 @@ pub struct HitPlace {
     pub found: Vec<String>,
     /// What the reader says of the place.
     pub title: String,
+    /// The agent of the open session whose session it is, by its id.
+    pub child: Option<String>,
 }
 
 /// The answer to a [`HitRequest`], with its number.
@@ -256,5 +258,5 @@ fn place_of(row: &SearchHitRow) -> HitPlace {
     let whole = row.ranges.first().zip(row.ranges.last()).and_then(|(first, last)| text(first.start..last.end));
     let found = whole.into_iter().chain(row.ranges.iter().cloned().filter_map(text)).collect();
     let title = if row.title.is_empty() { row.name.clone() } else { row.title.clone() };
-    HitPlace { file: row.file.clone(), entry: row.entry.clone(), found, title }
+    HitPlace { file: row.file.clone(), entry: row.entry.clone(), found, title, child: None }
 }

@@ -126,6 +126,14 @@ impl Pick {
         self.choices = choices;
     }
 
+    /// Shows other choices, narrowed by what is typed.
+    pub(crate) fn replace(&mut self, choices: Vec<Choice>) {
+        let cursor = self.cursor;
+        self.change(choices);
+        self.narrow();
+        self.cursor = cursor.min(self.shown.len().saturating_sub(1));
+    }
+
     /// Inserts pasted text into the search line.
     pub fn paste(&mut self, pasted: &str) {
         if self.line.as_mut().is_some_and(|line| line.insert(pasted) == Typed::Changed) {

@@ -395,5 +395,5 @@ fn place_of(row: &SessionListRow) -> Option<HitPlace> {
     let said = row.said.as_ref()?;
     let entry = Some(said.entry.clone()?);
     let title = row.name.clone().unwrap_or_else(|| row.words().to_owned());
-    Some(HitPlace { file: row.path.clone(), entry, found: vec![said.words.clone()], title })
+    Some(HitPlace { file: row.path.clone(), entry, found: vec![said.words.clone()], title, child: None })
 }

@@ -12,6 +12,7 @@ mod bring;
 mod compare;
 mod labels;
 mod list;
+mod agents;
 mod preview;
 mod question;
 mod leave;
@@ -38,6 +39,8 @@ use crate::markdown::plain_row;
 use crate::overlay::line::LineInput;
 use crate::text::width;
 
+pub use agents::AgentRow;
+use agents::TreeAgents;
 use compare::Compare;
 use keys::TreeAction;
 use labels::Labels;
@@ -137,6 +140,8 @@ pub enum TreeOutcome {
         text: Option<String>,
     },
     Copy(String),
+    /// Read the session of this agent, over the tree.
+    OpenAgent(String),
     /// Find the original of a copy or of a merge, which is in another session.
     FindSource(Origin),
     /// Work out what differs in the files of two branches. [`TreeSelector::take_patches`] takes the result.
@@ -214,6 +219,7 @@ pub struct TreeSelector {
     shows_label_times: bool,
     shows_sums: bool,
     marks: Vec<NodeIx>,
+    agents: TreeAgents,
     sums: Option<Sums>,
     preview: Preview,
     rows: rows::RowTexts,
@@ -242,6 +248,7 @@ impl TreeSelector {
             shows_label_times: false,
             shows_sums: true,
             marks: Vec::new(),
+            agents: TreeAgents::default(),
             sums: None,
             preview: Preview::default(),
             rows: rows::RowTexts::default(),
@@ -307,9 +314,16 @@ impl TreeSelector {
     /// Applies an action while the tree is shown.
     fn act(&mut self, step: TreeAction) -> TreeOutcome {
         let mut outcome = TreeOutcome::Stay;
+        let agent = self.agents.chosen(self.list.selected).map(|agent| agent.id.clone());
+        if let (TreeAction::Confirm, Some(agent)) = (step, agent) {
+            return TreeOutcome::OpenAgent(agent);
+        }
+        if !matches!(step, TreeAction::Up | TreeAction::Down) {
+            self.agents.leave();
+        }
         match step {
-            TreeAction::Up => self.list.step(false),
-            TreeAction::Down => self.list.step(true),
+            TreeAction::Up => self.agents.step(&mut self.list, false),
+            TreeAction::Down => self.agents.step(&mut self.list, true),
             TreeAction::Left if self.list.folds_with_arrows() && self.list.fold() => self.arrange(),
             TreeAction::Right if self.list.folds_with_arrows() && self.list.open() => self.arrange(),
             TreeAction::PageUp | TreeAction::Left => {
@@ -508,6 +522,7 @@ impl TreeSelector {
         if self.sums.is_none() && !self.sums_idly() {
             self.sum_up();
         }
+        self.place_agents();
         let seen = self.list.window(self.page());
         self.list.top = seen.start;
         self.rows.fetch(seen, &self.list.outline, self.source.as_ref(), self.sums.as_ref());

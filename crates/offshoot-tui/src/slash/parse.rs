@@ -140,6 +140,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
             None => SlashCommand::Permissions(given),
         },
         "background" => SlashCommand::Background,
+        "agents" => SlashCommand::Agents,
         "mcp" => SlashCommand::Mcp(given),
         "login" => SlashCommand::Auth(AuthAction::Login, given),
         "logout" => SlashCommand::Auth(AuthAction::Logout, given),

@@ -21,6 +21,13 @@ pub fn line_width(line: &Line<'_>) -> usize {
     line.spans.iter().map(|span| width(&span.content)).sum()
 }
 
+/// Empties the part of an area that is in the buffer.
+pub fn clear(area: Rect, buf: &mut Buffer) {
+    for at in area.intersection(buf.area).positions() {
+        buf[at].reset();
+    }
+}
+
 /// Draws a line on the first row of an area, left-aligned and cut at the right: nothing outside changes.
 ///
 /// The line's style fills the row. Use this instead of rendering a `Line`, which measures whole spans and so overwrites

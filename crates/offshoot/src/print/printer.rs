@@ -65,11 +65,9 @@ impl<'a> Printer<'a> {
 
     /// Prints events in order, and flushes.
     pub(crate) fn tell(&mut self, news: &mut Vec<AgentEvent>) -> Result<()> {
-        for told in news.drain(..) {
-            let is_of_root = told.agent == AgentId::Root;
-            if let (true, Event::MessageEnd { message: Message::Assistant(message) }) =
-                (is_of_root, told.event.as_ref())
-            {
+        // Of children, the root's events say where they stand; what they say is in their files.
+        for told in news.drain(..).filter(|told| told.agent == AgentId::Root) {
+            if let Event::MessageEnd { message: Message::Assistant(message) } = told.event.as_ref() {
                 self.last = Some(message.clone());
             }
             match self.form {
@@ -77,8 +75,7 @@ impl<'a> Printer<'a> {
                     self.out.write_all(told.to_json().as_bytes())?;
                     self.out.write_all(b"\n")?;
                 }
-                PrintForm::Text | PrintForm::Result if is_of_root => self.note(&told.event),
-                PrintForm::Text | PrintForm::Result => {}
+                PrintForm::Text | PrintForm::Result => self.note(&told.event),
             }
         }
         if self.form == PrintForm::Events {

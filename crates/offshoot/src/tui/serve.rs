@@ -63,7 +63,7 @@ pub(super) async fn serve(
             biased;
             Ok(()) = &mut hangup.heard => break,
             event = events.recv() => match event {
-                Some(AgentEvent { agent: AgentId::Child(_), .. }) => {}
+                Some(AgentEvent { agent: AgentId::Child(id), event }) => context.tell(Msg::OfChild(id, event)),
                 Some(AgentEvent { agent: AgentId::Root, event }) => {
                     let hearing = heard(&context, &agent, &mut folder, event);
                     let waiting = with_looks(&context, hearing, &mut wanted).await;
@@ -275,6 +275,7 @@ async fn act(context: JobContext, agent: AgentSession, task: ProgramTask) {
     let done = match task {
         ProgramTask::Ask(request) => return ask(&context, &agent, *request).await,
         ProgramTask::ReadSessionFacts => return session_facts::look(&context, &agent).await,
+        ProgramTask::ReadChildren => return snapshots::children(&context, &agent).await,
         ProgramTask::Snapshot(purpose) => return snapshots::snapshot(&context, &agent, purpose).await,
         ProgramTask::Branches => return branch_list::send(&context, &agent).await,
         ProgramTask::Describe => return session_facts::describe(&context, &agent).await,

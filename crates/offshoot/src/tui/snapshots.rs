@@ -1,8 +1,11 @@
 //! Snapshots of the open session for readers other than its owner.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use offshoot_agent::agent_session::AgentSession;
+use offshoot_session::child::children_folder;
+use offshoot_session::children::ChildList;
 use offshoot_session::error::Result;
 use offshoot_session::session::{Session, Snapshot};
 use offshoot_session::stats::totals;
@@ -25,6 +28,22 @@ pub(super) async fn snapshot(context: &JobContext, agent: &AgentSession, purpose
             context.tell(Msg::Snapshot(purpose, Arc::new(snapshot), leaf));
         }
         Err(why) => context.notice(Level::Error, format!("the session cannot be read: {why}")),
+    }
+}
+
+/// Sends the front end the agents that the session has started, as their files say.
+pub(super) async fn children(context: &JobContext, agent: &AgentSession) {
+    // A session in memory has none in files; one that is being left is looked at again.
+    let Ok(Some(file)) = agent.read(|session| session.file().map(Path::to_path_buf)).await else { return };
+    let read = tokio::task::spawn_blocking(move || ChildList::of(&file).map_err(|error| (file, error))).await;
+    match read {
+        Ok(Ok(children)) => context.tell(Msg::Children(Box::new(children))),
+        Ok(Err((file, error))) => {
+            let folder = children_folder(&file);
+            let why = format!("the agents in {} cannot be listed: {error}", folder.display());
+            context.notice(Level::Error, why);
+        }
+        Err(error) => context.notice(Level::Error, error.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_protocol::message::{Message, text_of};
-use offshoot_protocol::{AgentError, AgentEvent, ChildState, ChildStatus, Event, Settled};
+use offshoot_protocol::{AgentError, AgentEvent, ChildState, ChildStatus, Event, SessionChangeReason, Settled};
 use offshoot_session::child::{ChildEnd, ChildStart, child_file};
 use offshoot_session::session::{NewSession, Options, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -399,8 +399,21 @@ impl Child {
         let handle = writer.handle().clone();
         let mut setup = self.setup.clone();
         let file = self.file.clone();
-        let id = handle.ask(|owned| owned.session().id().to_owned()).await.unwrap_or_default();
+        let opened = handle.ask(|owned| {
+            use offshoot_session::entry::Source as _;
+            let session = owned.session();
+            let leaf = session.leaf().and_then(|leaf| session.tree().node(leaf).id().map(|id| id.as_str().to_owned()));
+            (session.id().to_owned(), leaf)
+        });
+        let (id, leaf) = opened.await.unwrap_or_default();
         setup.tool_context.set_session(&id, file.as_deref());
+        self.pass(AgentEvent::of_root(Arc::new(Event::SessionChanged {
+            reason: if self.is_known { SessionChangeReason::Resume } else { SessionChangeReason::New },
+            session_id: id,
+            session_file: self.report.state.file.clone(),
+            leaf_id: leaf,
+            grown_from: None,
+        })));
         let (driver, to) = Driver::new(setup, writer, None);
         let (subscriber, events) = unbounded_channel();
         drop(to.send(DriverInput::Subscribe(subscriber)));
@@ -523,6 +536,11 @@ impl Child {
         if is_news {
             self.tell(|child| Event::ChildUpdate { child });
         }
+        self.pass(told);
+    }
+
+    /// Passes an event of its own on, for front ends that follow it.
+    fn pass(&self, told: AgentEvent) {
         let input = ChildInput::Told { id: self.report.state.id.clone(), told };
         drop(self.parent.send(DriverInput::Child(input)));
     }

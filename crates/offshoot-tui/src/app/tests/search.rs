@@ -88,7 +88,13 @@ fn reading(model: &mut Model, session: Session) {
     with_hits(model);
     let (leaf, entry) = (session.leaf(), session.tree().find("c"));
     let found = vec!["Twice".to_owned()];
-    let place = HitPlace { file: "/s/a".into(), entry: Some(EntryId::new("c")), found, title: "the lexer".to_owned() };
+    let place = HitPlace {
+        file: "/s/a".into(),
+        entry: Some(EntryId::new("c")),
+        found,
+        title: "the lexer".to_owned(),
+        child: None,
+    };
     let hit = ReadHit { place, real: "/s/a".into(), source: Arc::new(session), leaf, entry };
     update(model, Msg::Sessions(Answer::Hits(HitAnswer::Read(1, Ok(hit)))));
 }
@@ -207,7 +213,8 @@ fn a_session_of_the_list_is_read_over_it() {
         let session = working();
         let (leaf, entry) = (session.leaf(), session.tree().find("c"));
         let found = vec!["Twice".to_owned()];
-        let place = HitPlace { file: "/s/a".into(), entry: Some(EntryId::new("c")), found, title: "x".to_owned() };
+        let place =
+            HitPlace { file: "/s/a".into(), entry: Some(EntryId::new("c")), found, title: "x".to_owned(), child: None };
         let hit = ReadHit { place, real: "/s/a".into(), source: Arc::new(session), leaf, entry };
         update(model, Msg::Sessions(Answer::Hits(HitAnswer::Read(1, Ok(hit)))));
     };

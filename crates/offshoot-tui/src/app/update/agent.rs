@@ -7,7 +7,7 @@ use offshoot_protocol::request::{
 use offshoot_protocol::{AgentError, Event, Settled};
 
 use super::leaving::take_back_queue;
-use super::{approval, overlay};
+use super::{agents, approval, overlay};
 use crate::app::ask::TerminalAnswer;
 use crate::app::cmd::{Cmd, ProgramTask};
 use crate::app::model::Model;
@@ -70,6 +70,9 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
             model.editor.set_queue(steering.clone(), follow_up.clone());
             return save_draft(model);
         }
+        Event::ChildStart { child } | Event::ChildUpdate { child } | Event::ChildEnd { child } => {
+            return agents::told(model, child);
+        }
         Event::BackgroundCommands { commands } => model.background.clone_from(commands),
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
@@ -91,9 +94,6 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         // They take the place of the editor, as questions of extensions do.
         | Event::QuestionRequest { .. }
         | Event::QuestionEnd { .. }
-        | Event::ChildStart { .. }
-        | Event::ChildUpdate { .. }
-        | Event::ChildEnd { .. }
         | Event::ToolExecutionStart { .. }
         | Event::ToolExecutionUpdate { .. }
         | Event::BashExecutionUpdate { .. }
@@ -176,9 +176,11 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::FollowUp(_, Ok(_))
         | TerminalAnswer::Abort(_, Ok(_))
         | TerminalAnswer::AbortBash(_, Ok(()))
+        | TerminalAnswer::ToChild(_, Ok(()))
         | TerminalAnswer::SetSteeringMode(_, Ok(()))
         | TerminalAnswer::SetFollowUpMode(_, Ok(()))
         | TerminalAnswer::SetRunSettings(_, Ok(())) => Vec::new(),
+        TerminalAnswer::ToChild(order, Err(error)) => agents::refused(model, &order, &error),
         TerminalAnswer::ClearQueue(_, Err(error))
         | TerminalAnswer::Abort(_, Err(error))
         | TerminalAnswer::AbortBash(_, Err(error))

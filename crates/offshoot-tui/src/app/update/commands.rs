@@ -5,7 +5,7 @@ use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinking
 
 use super::leaving::{Leave, leave};
 use super::orders::going;
-use super::{approval, background, end, finding, orders};
+use super::{agents, approval, background, end, finding, orders};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
 use crate::app::model::{Model, Overlay, Picking};
@@ -44,6 +44,7 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Approval(None) => approval::pick(model),
         SlashCommand::Approval(Some(mode)) => vec![Cmd::ask(SetApproval(mode))],
         SlashCommand::Background => background::list(model),
+        SlashCommand::Agents => agents::list(model),
         SlashCommand::Sandbox(mode) => vec![ProgramTask::Sandbox(mode).into()],
         SlashCommand::Permissions(words) => vec![ProgramTask::Permissions(words).into()],
         SlashCommand::Mcp(words) => vec![ProgramTask::Mcp(words).into()],

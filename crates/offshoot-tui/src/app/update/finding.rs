@@ -3,9 +3,10 @@
 
 use ratatui::crossterm::event::KeyEvent;
 
+use super::agents;
 use super::leaving::{Leave, leave};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
-use crate::app::model::{Model, Overlay};
+use crate::app::model::{Model, Overlay, Picking};
 use crate::app::reader::{HitReader, ReaderOutcome};
 use crate::keymap::{Action, Context};
 use crate::overlay::hits::{HitAnswer, HitRequest, ReadHit};
@@ -76,9 +77,15 @@ pub(super) fn sessions_outcome(model: &mut Model, outcome: selector::SessionsOut
 /// Takes an answer to a list.
 pub(super) fn answered(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     match (answer, &mut model.overlay) {
-        (Answer::Hits(HitAnswer::Read(_, Ok(hit))), Some(Overlay::Search(_) | Overlay::Sessions(_))) => {
+        (
+            Answer::Hits(HitAnswer::Read(_, Ok(hit))),
+            Some(Overlay::Search(_) | Overlay::Sessions(_) | Overlay::Tree(_) | Overlay::Pick(_, Picking::Agents(_))),
+        ) => {
             read(model, hit);
             Vec::new()
+        }
+        (Answer::Hits(HitAnswer::Read(_, Err(why))), Some(Overlay::Tree(_) | Overlay::Pick(_, Picking::Agents(_)))) => {
+            agents::unread(model, &why)
         }
         (Answer::Hits(answer), Some(Overlay::Search(search))) => {
             search.take(answer);
@@ -95,7 +102,8 @@ pub(super) fn answered(model: &mut Model, answer: Answer) -> Vec<Cmd> {
 /// Shows the session of a hit, over the list.
 fn read(model: &mut Model, hit: ReadHit) {
     if let Some(back) = model.overlay.take() {
-        let reader = HitReader::new(hit, &model.preferences.habits);
+        let talk = hit.place.child.as_deref().and_then(|id| model.agents.talk(id));
+        let reader = HitReader::new(hit, talk, &model.preferences.habits);
         model.overlay = Some(Overlay::Reader(Box::new(reader), Box::new(back)));
     }
 }
@@ -108,7 +116,14 @@ pub(super) fn reader_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let Some(Overlay::Reader(mut reader, back)) = model.overlay.take() else { return Vec::new() };
     match reader.key(&model.preferences.keymap, key) {
         ReaderOutcome::Open => model.overlay = Some(Overlay::Reader(reader, back)),
-        ReaderOutcome::Back => model.overlay = Some(*back),
+        ReaderOutcome::Back => {
+            model.overlay = Some(*back);
+            return agents::left(model, &reader);
+        }
+        ReaderOutcome::Say(order) => {
+            model.overlay = Some(Overlay::Reader(reader, back));
+            return vec![Cmd::ask(order)];
+        }
         ReaderOutcome::GoOn => return go_on(model, *reader, &back),
         ReaderOutcome::OpenAtEnd => return go_on(model, reader.at_end(), &back),
     }

@@ -1,5 +1,6 @@
 //! Opens another session, or another place in the session.
 
+use crate::app::children::ChildAgents;
 use crate::app::cmd::{Cmd, ProgramTask, Purpose};
 use crate::app::model::{Model, Overlay};
 use crate::app::msg::{Opened, OpenedReason, SessionFacts};
@@ -29,7 +30,10 @@ pub(super) fn opened(model: &mut Model, mut opened: Opened) -> Vec<Cmd> {
     if matches!(opened.reason, OpenedReason::Grown | OpenedReason::Changed(SessionChangeReason::Tree)) {
         model.conversation.arrive();
     }
-    let mut cmds = vec![ProgramTask::ReadSessionFacts.into()];
+    let mut cmds = vec![ProgramTask::ReadSessionFacts.into(), ProgramTask::ReadChildren.into()];
+    if !matches!(opened.reason, OpenedReason::Grown | OpenedReason::Changed(SessionChangeReason::Tree)) {
+        model.agents = ChildAgents::default();
+    }
     // A hit in another session was read there, and the user goes on from it.
     let is_other = matches!(opened.reason, OpenedReason::Start | OpenedReason::Changed(SessionChangeReason::Resume));
     match &model.goes_on_at {

@@ -15,7 +15,7 @@ use offshoot_workspace::{ArgValue, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::leaving::{Leave, leave, stop_and_leave};
-use super::{background, end_now, finding, orders, settings, theme_pick};
+use super::{agents, background, end_now, finding, orders, settings, theme_pick};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask, TrustAnswer};
 use crate::app::model::{Model, Overlay, PickedModel, Picking};
 use crate::app::msg::ListedModel;
@@ -157,6 +157,7 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
         tree::TreeOutcome::Operate(order) => orders::begin(model, order),
         tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
         tree::TreeOutcome::Copy(text) => vec![ProgramTask::Copy { text, what: "the entry" }.into()],
+        tree::TreeOutcome::OpenAgent(id) => agents::open(model, &id),
         tree::TreeOutcome::Edit(text) => vec![ScreenTask::Edit(text).into()],
         tree::TreeOutcome::FindSource(origin) => vec![ProgramTask::FindSource(origin).into()],
         tree::TreeOutcome::Patches(first, second) => vec![ProgramTask::Patches(first, second).into()],
@@ -188,7 +189,10 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
         }
         pick::PickOutcome::Picked(number) => number,
     };
-    model.overlay = None;
+    // An agent is read over the list.
+    if !matches!(picking, Picking::Agents(_)) {
+        model.overlay = None;
+    }
     let cmd = match picking {
         Picking::Trust => TrustAnswer::ALL.get(number).map(|answer| ProgramTask::KeepTrust(*answer).into()),
         Picking::Model(models) => match models.get(number) {
@@ -215,6 +219,7 @@ fn picked(model: &mut Model, outcome: pick::PickOutcome, picking: &Picking) -> V
             return order.map(|order| orders::begin(model, order)).unwrap_or_default();
         }
         Picking::Ending => return if number == 0 { end_now(model) } else { Vec::new() },
+        Picking::Agents(ids) => return ids.get(number).map(|id| agents::open(model, id)).unwrap_or_default(),
         Picking::Background(ids) => ids.get(number).map(|id| background::stop(id)),
         // It was taken before.
         Picking::Theme(_) => None,
@@ -281,7 +286,9 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
     match purpose {
         Purpose::Tree => {
             open_tree(model, source, leaf);
-            return ask_forecast(model);
+            let mut cmds = agents::show_in_tree(model);
+            cmds.extend(ask_forecast(model));
+            return cmds;
         }
         Purpose::GoOn => {
             let Some(entry) = model.goes_on_at.take() else { return Vec::new() };
@@ -471,8 +478,10 @@ pub(super) fn arrived(model: &mut Model) {
 
 /// Reports an error to the selector that waits.
 pub(super) fn told(model: &mut Model, why: &str) {
-    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
-        tree.failed(why);
+    match &mut model.overlay {
+        Some(Overlay::Tree(tree)) => tree.failed(why),
+        Some(Overlay::Reader(reader, _)) => reader.tell(why),
+        _ => {}
     }
 }
 

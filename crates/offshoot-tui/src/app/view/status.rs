@@ -142,11 +142,20 @@ fn pieces(model: &Model) -> Vec<Piece> {
         pieces.push(Piece::new(Token::Dim, [(3, format!("{name} ({count})")), (6, name), (7, count)]));
     }
     pieces.extend(context(model));
-    if facts.cost > 0.0 {
-        pieces.push(Piece::new(Token::Dim, [(8, dollars(facts.cost))]));
-    }
+    pieces.extend(money(model));
     pieces.extend(answers(model));
     pieces
+}
+
+/// What the session has cost, and what its agents have: `$0.31 (+$1.20 in 3)`.
+fn money(model: &Model) -> Option<Piece> {
+    let own = model.facts.cost;
+    let (children, count) = model.agents.cost();
+    if children <= 0.0 {
+        return (own > 0.0).then(|| Piece::new(Token::Dim, [(8, dollars(own))]));
+    }
+    let sum = format!("{} in all", dollars(own + children));
+    Some(Piece::new(Token::Dim, [(6, format!("{} (+{} in {count})", dollars(own), dollars(children))), (8, sum)]))
 }
 
 /// What runs in the background.

@@ -97,9 +97,14 @@ impl TreeSelector {
     pub fn lines(&self, theme: &Theme, columns: usize, room: usize) -> Vec<Line<'static>> {
         let seen = self.list.window(room);
         let view = columns.saturating_sub(GUTTER);
-        let bodies: Vec<Body> = seen.filter_map(|row| self.body(theme, row, view)).collect();
+        let bodies: Vec<Body> = seen.clone().filter_map(|row| self.body(theme, row, view)).collect();
         let pan = self.pan(&bodies, view);
-        bodies.into_iter().map(|body| self.line(theme, &body, pan, view)).collect()
+        let shown = self.agents.window(seen, self.list.selected, room).into_iter();
+        let line = |(row, agent)| match agent {
+            Some(number) => self.agent_line(theme, (row, number), view),
+            None => bodies.iter().find(|body| body.row == row).map(|body| self.line(theme, body, pan, view)),
+        };
+        shown.filter_map(line).collect()
     }
 
     /// `← here` at the current entry. If that has no row, the nearest row above it shows the distance.
@@ -187,7 +192,7 @@ impl TreeSelector {
     }
 
     fn line(&self, theme: &Theme, body: &Body, pan: usize, view: usize) -> Line<'static> {
-        let is_selected = body.row == self.list.selected;
+        let is_selected = body.row == self.list.selected && !self.agents.has_cursor();
         let ix = self.list.outline.entry(body.row);
         let is_of_two = self.marks.len() <= 2;
         let mark = match self.marks.iter().position(|marked| Some(*marked) == ix) {

@@ -64,13 +64,13 @@ impl TreeSelector {
             Mode::Label(_, input) => {
                 self.view_tree(theme, (&panes, progress), buf);
                 let muted = theme.style(Token::Muted);
-                clear(panes.help, buf);
+                text::clear(panes.help, buf);
                 let keys = hint::line(
                     &self.setup.keymap,
                     &[(&[Action::SelectConfirm], "save"), (&[Action::SelectCancel], "cancel")],
                 );
                 draw(&Line::styled(format!("  {keys}"), muted), panes.help, buf);
-                clear(panes.search, buf);
+                text::clear(panes.search, buf);
                 let prompt = Span::styled("  Label (empty to remove): ", muted);
                 input.view(prompt, theme.style(Token::Text), panes.search, buf);
             }
@@ -209,7 +209,7 @@ impl TreeSelector {
         if panes.preview.is_empty() || !self.shows_preview() {
             return;
         }
-        clear(panes.preview, buf);
+        text::clear(panes.preview, buf);
         rule(theme, "Preview", panes.preview, buf);
         let (x, y) = (panes.preview.x + 1, panes.preview.y + 1);
         let area = Rect { x, y, width: panes.preview.width.saturating_sub(1), height: panes.preview.height - 1 };
@@ -336,12 +336,6 @@ const WRITING: &[hint::Hint<'static>] = &[
 fn prompt_area(area: Rect) -> Rect {
     const HEAD: u16 = 7;
     Rect { y: area.y.saturating_add(HEAD), height: area.height.saturating_sub(HEAD + 2), ..area }
-}
-
-fn clear(area: Rect, buf: &mut Buffer) {
-    for at in area.intersection(buf.area).positions() {
-        buf[at].reset();
-    }
 }
 
 /// The help, with as many keys on a line as fit.

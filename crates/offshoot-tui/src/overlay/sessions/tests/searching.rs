@@ -24,6 +24,7 @@ fn a_session_is_read_where_it_has_what_was_found() {
     let enter = |modifiers| KeyEvent::new(KeyCode::Enter, modifiers);
     assert_eq!(sessions.key(enter(KeyModifiers::NONE)), SessionsOutcome::Open);
     let place = HitPlace {
+        child: None,
         file: file("06f"),
         entry: Some("0f".into()),
         found: vec!["parser".to_owned()],
