@@ -144,6 +144,8 @@ impl App {
                 bar.at(usize::try_from(done).unwrap_or(usize::MAX), usize::try_from(total).unwrap_or(usize::MAX));
             })
         };
+        let ui = self.ui.clone();
+        let announce = move |words: &str| ui.note(words);
         Place::new(PlaceOptions {
             cwd: self.environment.cwd.clone(),
             home: self.environment.home.clone(),
@@ -162,6 +164,7 @@ impl App {
             lock_wait: self.lock_wait(),
             now: self.environment.now,
             progress: Arc::new(progress),
+            announce: Arc::new(announce),
             is_stopped: Arc::new(|| false),
             next_request: Arc::new(NoModels),
             plain: self.plain,

@@ -39,6 +39,12 @@ impl Agent {
         FORMATS.iter().find(|format| format.word == self.word()).unwrap_or(&FORMATS[0])
     }
 
+    /// The name of Claude Code's folder for the transcripts of a working directory.
+    #[must_use]
+    pub fn claude_folder_name(cwd: &str) -> String {
+        claude_name(cwd)
+    }
+
     /// The id of a session, which its path says; of Gemini CLI only its start.
     #[must_use]
     pub fn id_of(self, path: &Path) -> Option<String> {

@@ -32,8 +32,11 @@ mod source_record;
 mod import;
 mod importing;
 mod formats;
+mod back;
 
 pub use agent::Agent;
+pub use back::{BackFormat, BackReport, BackWish, claude_session_id, rollout_name, write_back};
+pub use codex::files::codex_model;
 pub use foreign_medium::ForeignMedium;
 pub use foreign_session::ForeignSession;
 pub use foreign_store::{ForeignStore, ForeignStoreError};

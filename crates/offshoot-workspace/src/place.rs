@@ -146,6 +146,8 @@ pub struct PlaceOptions {
     pub now: Option<Millis>,
     /// Makes what is called during work that has a name, such as `reading`.
     pub progress: Arc<dyn Fn(&'static str) -> ReadProgress + Send + Sync>,
+    /// Says at once, before it is done, what is written where another program reads.
+    pub announce: Arc<dyn Fn(&str) + Send + Sync>,
     /// Whether nobody waits for long work any more.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The folder of all recorded files, and the bounds of what is recorded.
@@ -178,6 +180,7 @@ impl PlaceOptions {
             lock_wait: options.lock_wait,
             now: None,
             progress: Arc::new(|_| Box::new(|_, _| {})),
+            announce: Arc::new(|_| {}),
             is_stopped: Arc::new(|| false),
             next_request: Arc::new(NoModels),
             plain: str::to_owned,
@@ -248,6 +251,11 @@ impl Place {
     #[must_use]
     pub fn progress(&self, work: &'static str) -> ReadProgress {
         (self.options.progress)(work)
+    }
+
+    /// Says at once what is about to be written where another program reads.
+    pub(crate) fn announce(&self, words: &str) {
+        (self.options.announce)(words);
     }
 
     /// Where sessions are.

@@ -99,6 +99,10 @@ fn image(source: Json<'_>) -> String {
 
 fn injected(record: Json<'_>, of: &Composing<'_>) -> Result<NewEntry> {
     let content = match record.get("attachment") {
+        Some(_) if of.name == "claude.attachment" => {
+            let parts = record.get("rendered").unwrap_or(Json::NULL).items().filter_map(|part| part.str("content"));
+            quote(&parts.collect::<Vec<_>>().join("\n"))
+        }
         Some(attachment) => {
             let texts: Vec<_> = match attachment.get("content") {
                 Some(content) if content.kind() == JsonKind::Array => {

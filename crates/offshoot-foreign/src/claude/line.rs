@@ -164,6 +164,14 @@ impl<'a> ClaudeLine<'a> {
         match attachment.str("type").unwrap_or_default().as_ref() {
             "queued_command" if attachment.get("prompt").is_some() => ClaudeRecord::Queued,
             "hook_additional_context" if attachment.get("content").is_some() => ClaudeRecord::Injected("claude.hook"),
+            // What the model was given of it, since 2.1.3xx.
+            _ if self
+                .json
+                .get("rendered")
+                .is_some_and(|parts| parts.items().any(|part| part.get("content").is_some())) =>
+            {
+                ClaudeRecord::Injected("claude.attachment")
+            }
             _ => ClaudeRecord::Other,
         }
     }
@@ -211,6 +219,9 @@ const KNOWN_STATE: &[&str] = &[
     "hybrid-organization",
     "host-row",
     "frame-link",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
 ];
 
 /// How texts begin that nobody typed.

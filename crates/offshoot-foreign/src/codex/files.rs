@@ -4,13 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_session::json::Json;
-use offshoot_session::medium::Medium as _;
+use offshoot_session::medium::{Medium as _, read_regular_text};
 
 use crate::foreign_medium::ForeignMedium;
 use crate::record::for_each_record;
 
 /// A fork of a fork of … has no more ancestors than this.
 const MOST_ANCESTORS: usize = 32;
+/// Longer settings are not read.
+const LARGEST_SETTINGS: u64 = 1 << 20;
 /// No more folders are looked at in the search for a thread.
 const MOST_FOLDERS: usize = 20_000;
 
@@ -79,6 +81,22 @@ fn file_of(rollout: &Path, thread: &str) -> Option<PathBuf> {
     found.retain(|file| file != rollout);
     found.sort_by_key(|file| file.file_name().map(ToOwned::to_owned));
     found.into_iter().next()
+}
+
+/// The provider and the model of Codex' settings; what they do not say is `None`. Only plain strings before the first table are read.
+#[must_use]
+pub fn codex_model(root: &Path) -> (Option<String>, Option<String>) {
+    let text = read_regular_text(&root.join("config.toml"), LARGEST_SETTINGS).unwrap_or_default();
+    let top = || text.lines().map(str::trim).take_while(|line| !line.starts_with('['));
+    let value = |name: &str| {
+        top().find_map(|line| {
+            let rest = line.strip_prefix(name)?.trim_start().strip_prefix('=')?.trim_start();
+            let mark = rest.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
+            let (inner, _) = rest.get(1..)?.split_once(mark)?;
+            (!inner.is_empty() && !inner.contains('\\')).then(|| inner.to_owned())
+        })
+    };
+    (value("model_provider"), value("model"))
 }
 
 /// Every rollout of a store. One that is there plain and compressed is named once.

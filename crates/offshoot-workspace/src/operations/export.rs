@@ -1,10 +1,12 @@
 //! Writes a session, a branch or a subtree to a file, or to whoever reads the output.
 
 mod format;
+mod back;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use offshoot_foreign::BackReport;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::Object;
@@ -29,7 +31,10 @@ use crate::session_to_read::with_short_ids;
 use crate::transcript::document;
 use crate::words::{Note, Words};
 
+pub use back::ExportTarget;
 pub use format::ExportFormat;
+
+use back::BackPlan;
 
 input! {
     /// What `export` gets.
@@ -37,9 +42,13 @@ input! {
         /// A path, an id or its unique start or end, a name, or `latest`
         session: SessionName = arg,
         /// The file to write: .jsonl, .html, .md or .json; `-` writes to standard output
-        output: Option<FileName> = option ("FILE" 'o' unless ["format"]),
+        output: Option<FileName> = option ("FILE" 'o' unless ["format", "to"]),
         /// The format: jsonl, html, md or json; without --output it goes to standard output
         format: Option<ExportFormat> = option ("FORMAT"),
+        /// For another agent, which can continue it: claude or codex
+        to: Option<ExportTarget> = option ("AGENT" conflicts ["format", "subtree", "max_inline", "no_images", "theme"]),
+        /// With --to: a new file in the agent's own folder
+        install: bool = flag (requires ["to"] conflicts ["output"]),
         /// Only the path from the root to this entry
         at: Option<EntryName> = option ("ENTRY"),
         /// Only this entry and everything below it
@@ -65,7 +74,9 @@ impl ExportInput {
         Ok(match (&self.at, &self.subtree) {
             (Some(EntryName(given)), _) => SessionPart::Path(place.last_entry(session, given, Access::Read)?),
             (None, Some(EntryName(given))) => SessionPart::Subtree(place.entry(session, given)?),
-            (None, None) if format.is_path() => SessionPart::Path(session.leaf().ok_or_else(nothing_to_copy)?),
+            (None, None) if format.is_path() || self.to.is_some() => {
+                SessionPart::Path(session.leaf().ok_or_else(nothing_to_copy)?)
+            }
             (None, None) => SessionPart::Everything,
         })
     }
@@ -83,6 +94,8 @@ pub struct ExportPlan {
     part: SessionPart,
     /// `None` for whoever reads the output.
     file: Option<PathBuf>,
+    /// What is written for another agent.
+    back: Option<BackPlan>,
 }
 
 /// What was written.
@@ -93,6 +106,8 @@ pub struct Exported {
     /// Says what a page lacks.
     left_out: Option<String>,
     odd: Vec<Diagnostic>,
+    /// What another agent's file says of itself.
+    back: Option<BackReport>,
 }
 
 /// What came of `export`.
@@ -134,6 +149,13 @@ impl Operation for Export {
                --theme takes the colours of a page from the member `export` of a theme\n\
                file, as in pi: `pageBg`, `cardBg` and `infoBg`. Without it they come from\n\
                the theme that the settings name, or from the light and the dark one.\n\n\
+               --to writes the path for Claude Code or Codex, which list, open and continue\n\
+               it as a session of theirs. The agent's own records of a path that came from it\n\
+               are written as they were. Otherwise answers, calls, results, pictures and\n\
+               compactions are; thinking is if the agent's provider signed it. The file goes\n\
+               to --output, to standard output, or with --install into the agent's folder,\n\
+               as a new file, which is named first. --json then has \"session\", \"open\", \"native\",\n\
+               \"lines\" and \"losses\" as well.\n\n\
                An existing file is never replaced. A session without entries is refused.\n\n\
                --json prints {\"path\", \"format\", \"entries\", \"leftOut\"}: `leftOut` is the\n\
                warning, or null. Without a file `path` is null, and \"text\" is what would go\n\
@@ -142,7 +164,8 @@ impl Operation for Export {
                    offshoot export latest -o branch.jsonl --at 1a2b3c4d\n  offshoot export latest -o page.html\n  \
                    offshoot export latest -o small.html --max-inline 200k\n  \
                    offshoot export latest -o transcript.md\n  offshoot export latest -o context.json\n  \
-                   offshoot export latest --format md | less",
+                   offshoot export latest --format md | less\n  \
+                   offshoot export latest --to claude -o transcript-of-claude.jsonl",
         past: "exported",
         effect: OperationEffect::Makes { dry_run: "Show what would be written, and write nothing" },
     };
@@ -156,22 +179,30 @@ impl Operation for Export {
 
     fn check(place: &Place, input: &ExportInput) -> Result<()> {
         let file = input.file(place);
-        input.check(ExportFormat::of(input.format, file.as_deref())?)?;
+        if input.to.is_none() {
+            input.check(ExportFormat::of(input.format, file.as_deref())?)?;
+        }
         file.map_or(Ok(()), |file| new_file::check_free(&file))
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &ExportInput) -> Result<ExportPlan> {
         let (session, file) = (open_session(at)?, input.file(place));
-        let format = ExportFormat::of(input.format, file.as_deref())?;
+        // A file of another agent is one of lines too, whatever its name.
+        let format = match input.to {
+            Some(_) => ExportFormat::Jsonl,
+            None => ExportFormat::of(input.format, file.as_deref())?,
+        };
         if session.leaf().is_none() {
             return Err(nothing_to_copy());
         }
-        Ok(ExportPlan { part: input.part(place, session, format)?, input: input.clone(), format, file })
+        let back = input.to.map(|target| BackPlan::of(place, session, input, target)).transpose()?;
+        let file = back.as_ref().and_then(BackPlan::installed).or(file);
+        Ok(ExportPlan { part: input.part(place, session, format)?, input: input.clone(), format, file, back })
     }
 
     fn make(place: &Place, at: Option<&mut Session>, plan: &ExportPlan) -> Result<Option<Exported>> {
         let Some(session) = at else { return Ok(None) };
-        let mut written = Exported { text: None, left_out: None, odd: Vec::new() };
+        let mut written = Exported { text: None, left_out: None, odd: Vec::new(), back: None };
         let file = match &plan.file {
             Some(file) => file.clone(),
             None => {
@@ -181,6 +212,11 @@ impl Operation for Export {
                 file
             }
         };
+        if let (Some(back), SessionPart::Path(leaf)) = (&plan.back, plan.part) {
+            back.prepare(place, &file)?;
+            written.back = Some(back.write(place, session, leaf, &file)?);
+            return Ok(Some(written));
+        }
         match plan.format {
             ExportFormat::Jsonl => copy(session, plan.part, &file)?,
             _ => new_file::create(&file, |out| plan.write(place, session, out, &mut written))?,
@@ -276,6 +312,10 @@ impl ExportOutput {
         self.written.as_ref().and_then(|written| written.left_out.as_deref())
     }
 
+    fn report(&self) -> Option<&BackReport> {
+        self.written.as_ref()?.back.as_ref()
+    }
+
     fn text(&self) -> Option<io::Result<std::fs::File>> {
         self.written.as_ref().and_then(|written| written.text.as_ref()).map(|(_, file)| open_regular(file))
     }
@@ -286,9 +326,13 @@ impl Output for ExportOutput {
         let path = self.plan.file.as_ref().map(|file| file.to_string_lossy());
         let object = Object::new()
             .str_or_null("path", path.as_deref())
-            .str("format", self.plan.format.word())
+            .str("format", self.plan.back.as_ref().map_or(self.plan.format.word(), BackPlan::word))
             .raw("entries", self.entries)
             .str_or_null("leftOut", self.left_out());
+        let object = match &self.plan.back {
+            Some(plan) => back::json_of(object, plan, self.report()),
+            None => object,
+        };
         let Some(text) = self.text() else { return out.write_all(object.finish().as_bytes()) };
         let mut bytes = Vec::new();
         io::copy(&mut text?, &mut bytes)?;
@@ -316,6 +360,10 @@ impl Output for ExportOutput {
         let name = &self.plan.input.session.0;
         let told = |odd: &[Diagnostic]| Note::OddOf(name.clone(), odd.to_vec());
         let of_context = self.written.iter().map(|written| told(&written.odd));
-        warning.into_iter().chain(of_context).chain([told(&self.odd)]).collect()
+        let back = self.plan.back.as_ref().zip(self.report()).into_iter().flat_map(|(plan, report)| {
+            let opens = self.plan.input.install.then(|| Note::Helps(format!("`{}` opens it", plan.opened_by())));
+            [Note::Told(back::words_of(report))].into_iter().chain(opens)
+        });
+        warning.into_iter().chain(of_context).chain([told(&self.odd)]).chain(back).collect()
     }
 }

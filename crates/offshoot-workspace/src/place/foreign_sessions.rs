@@ -7,7 +7,7 @@ use offshoot_foreign::{Agent, foreign_agent, open_foreign};
 use offshoot_session::error::Error;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::store::DirStore;
+use offshoot_session::store::{DirStore, Root};
 use offshoot_session::text::shell_word;
 
 use super::Place;
@@ -45,6 +45,12 @@ impl Place {
     /// The agent whose session a file is, by its folder or by its records.
     pub(crate) fn agent_of_session(&self, file: &Path) -> Option<Agent> {
         self.agent_of(file).or_else(|| foreign_agent(file).ok().flatten())
+    }
+
+    /// The folder of an agent, if it is there.
+    pub(crate) fn root_of(&self, agent: Agent) -> Option<PathBuf> {
+        let is_of = |root: &&Root| root.format().is_some_and(|format| format.word == agent.word());
+        self.options.agents.iter().find(is_of).map(|root| root.folder.clone())
     }
 
     /// The agent in whose folder a file is.

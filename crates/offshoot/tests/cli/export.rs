@@ -432,3 +432,33 @@ fn an_entry_in_the_place_of_the_session_names_the_line_that_works() {
     let shown = world.run("export 5f06 -o t.md");
     assert!(shown.contains("did you mean `offshoot export latest --at 5f06 --output t.md`?"), "{shown}");
 }
+
+/// The agent's folder gets one new file, which is named before, and only if somebody asks for it.
+#[test]
+fn a_session_goes_to_another_agent_as_a_new_file() {
+    let world = World::with_sample();
+    assert_snapshot!(world.run("export sample.jsonl --to claude --install"), @"
+    [stderr]
+    error: Claude Code has no folder here
+    hint: --output FILE writes the session elsewhere; start Claude Code once for --install
+    [exit code 3]
+    ");
+    // The agent makes its folder, not offshoot.
+    let agent = world.home().join(".claude");
+    std::fs::create_dir_all(&agent).unwrap();
+    let before = world.snapshot();
+    let dry = world.run("export sample.jsonl --to claude --install --dry-run");
+    assert!(dry.starts_with("would write ") && dry.contains(".claude/projects/"), "{dry}");
+    assert_eq!(world.snapshot(), before);
+    let said = world.run("export sample.jsonl --to claude --install");
+    let named = said.find("note: writing ").unwrap();
+    assert!(named < said.find("note: written to ").unwrap() && said.contains("claude --resume "), "{said}");
+    let new = world.snapshot().len() - before.len();
+    assert_eq!(new, 1, "only the file");
+    assert!(world.stdout("list --agent claude --all").contains("word count"), "it is read again");
+    for line in ["export sample.jsonl --to claude --format md", "export sample.jsonl --install"] {
+        assert!(world.run(line).ends_with("[exit code 2]\n"), "{}", world.run(line));
+    }
+    let rollout = world.stdout("export sample.jsonl --to codex -o -");
+    assert!(rollout.starts_with(r#"{"timestamp":"#) && rollout.lines().count() > 20, "{rollout}");
+}
