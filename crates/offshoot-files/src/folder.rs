@@ -322,6 +322,10 @@ const TOO_LARGE: &str = "it is too large";
 /// How the names begin that a restore uses for a moment.
 pub(crate) const SCRATCH: &str = ".offshoot-restore-";
 
+/// How the names begin that a tool of offshoot writes a file under before it renames it. They are never recorded: a scan
+/// may see one while another call runs, and `kill -9` may leave one.
+pub const WRITE_SCRATCH: &str = ".offshoot-write-";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,7 @@ mod recorder;
 pub use changes::{ChangeSet, ChangedBy, ChangingCall, FILES_ENTRY, FileChange};
 pub use content::ContentHash;
 pub use error::{FilesError, FilesResult};
+pub use folder::WRITE_SCRATCH;
 pub use folder_copy::{FolderCopy, GitCopy, copy_folder};
 pub use gc::{CollectedFiles, Collection, ReachedContents};
 pub use limits::FileLimits;

@@ -13,7 +13,7 @@ use offshoot_session::path_words::path_words;
 
 use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
-use crate::folder::{Folder, SCRATCH};
+use crate::folder::{Folder, SCRATCH, WRITE_SCRATCH};
 use crate::git_objects::{GitId, GitIndex, GitObjects};
 use crate::limits::FileLimits;
 use crate::rel_path::RelPath;
@@ -343,7 +343,7 @@ fn met_file(root: &Path, entry: &DirEntry) -> Option<MetFile> {
     if kind.is_dir() {
         return None;
     }
-    if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH)) {
+    if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH) || name.starts_with(WRITE_SCRATCH)) {
         return None;
     }
     let path = RelPath::try_from(path_words(entry.path().strip_prefix(root).ok()?.as_os_str())).ok()?;

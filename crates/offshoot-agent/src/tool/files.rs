@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use offshoot_files::WRITE_SCRATCH;
 use offshoot_session::medium::{open_regular_to_write, read_regular, real_path};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -151,7 +152,7 @@ fn is_refused(error: &io::Error) -> bool {
 fn renamed(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let public = fs::Permissions::from_mode(0o666);
-    let mut new = tempfile::Builder::new().prefix(".offshoot-").permissions(public).tempfile_in(folder)?;
+    let mut new = tempfile::Builder::new().prefix(WRITE_SCRATCH).permissions(public).tempfile_in(folder)?;
     new.write_all(bytes)?;
     if let Some(old) = old {
         let made = new.as_file().metadata()?;

@@ -212,6 +212,8 @@ fn an_entry_appended_while_the_session_is_left_is_written() {
             agent.prompt("first").await.unwrap();
             let talking = is_busy.then(|| prompting(&agent, "second"));
             if is_busy {
+                // The first turn has such events, too.
+                events.until(|event| matches!(event, Event::TurnEnd { .. })).await;
                 events.until(|event| matches!(event, Event::MessageUpdate { .. })).await;
             }
             let append = || AppendEntry { custom_type: "late".to_owned(), data: None };

@@ -165,7 +165,7 @@ fn files_of_keys_and_ignored_folders_are_not_stored() {
     let mut bench = Bench::new();
     bench.write(".gitignore", "target/\n");
     bench.write(".offshootignore", "private/\n");
-    for name in ["target/x", "private/y", ".env", "server.pem", ".git/config"] {
+    for name in ["target/x", "private/y", ".env", "server.pem", ".git/config", ".offshoot-write-a1b2c3"] {
         bench.write(name, "kept to myself\n");
     }
     bench.bash(|root| fs::write(root.join("f"), "x\n").unwrap());
