@@ -115,7 +115,7 @@ const OUTSIDE: &str = "it reads outside the working folder";
 const OBEYED: &[&str] = &[".git", ".offshoot", ".pi", ".omp", ".claude", ".mcp.json"];
 
 /// Decides on a call. Deny comes before ask, ask before allow, and all of them before the mode; nothing lets a call that
-/// is not a read run in the mode `read-only`.
+/// is not a read run in the modes `read-only` and `plan`.
 pub fn decide(permissions: &Permissions, call: &ApprovalCall<'_>) -> Decision {
     judge(permissions, call).decision
 }
@@ -135,8 +135,8 @@ pub fn judge(permissions: &Permissions, call: &ApprovalCall<'_>) -> Judgement {
     }
     let mode = permissions.mode;
     let read = reads::of_line(permissions, call, &line);
-    if mode == ApprovalMode::ReadOnly && read.is_none() && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
-        return judged(in_read_only(permissions, call, &line), DecidedBy::Mode);
+    if mode.refuses_changes() && read.is_none() && !matches!(call.tier, Tier::Read(_) | Tier::Net(_)) {
+        return judged(where_changes_are_refused(permissions, call, &line), DecidedBy::Mode);
     }
     let ask = |reason: String| Decision::Ask { reason, grant: Rule::exact(call), offers: offered::rules(call, &line) };
     if let Some(rule) = first(&permissions.ask) {
@@ -153,14 +153,14 @@ pub fn judge(permissions: &Permissions, call: &ApprovalCall<'_>) -> Judgement {
         return judged(Decision::Ask { reason: why.to_owned(), grant, offers }, DecidedBy::Critical);
     }
     let uncovered = match is_allowed(&permissions.allow, call, &line) {
-        Ok(()) if mode != ApprovalMode::ReadOnly => {
+        Ok(()) if !mode.refuses_changes() || matches!(call.tier, Tier::Net(_)) => {
             return judged(Decision::Run, DecidedBy::Allow(allowing(&permissions.allow, call, &line)));
         }
         Ok(()) => None,
         Err(why) => why,
     };
     let reason = match (asks_in(permissions, call), read) {
-        (Some(_) | None, Some(read)) if mode == ApprovalMode::ReadOnly => {
+        (Some(_) | None, Some(read)) if mode.refuses_changes() => {
             return judged(Decision::Read(read.line), DecidedBy::Read);
         }
         (Some(_), Some(read)) if mode == ApprovalMode::Ask && read.is_outside => Some(OUTSIDE.to_owned()),
@@ -184,16 +184,31 @@ fn allowing(rules: &[Rule], call: &ApprovalCall<'_>, line: &shell_line::ShellLin
     rules.iter().filter(is_of_line).cloned().collect()
 }
 
-/// In the mode `read-only`, of a call that does more than read.
-fn in_read_only(permissions: &Permissions, call: &ApprovalCall<'_>, line: &shell_line::ShellLine) -> Decision {
+/// In a mode that refuses changes, of a call that does more than read.
+fn where_changes_are_refused(
+    permissions: &Permissions,
+    call: &ApprovalCall<'_>,
+    line: &shell_line::ShellLine,
+) -> Decision {
     let places = CriticalPlaces { home: call.home, agents: &permissions.agent_folders };
     let is_asked = || permissions.ask.iter().any(|rule| rule.touches(call, line));
     let is_command = call.tool == "bash" && matches!(call.tier, Tier::Command(_));
-    if permissions.confines_to_reading && is_command && !is_asked() && critical_reason(call, line, &places).is_none() {
+    let mode = permissions.mode;
+    if mode == ApprovalMode::ReadOnly
+        && permissions.confines_to_reading
+        && is_command
+        && !is_asked()
+        && critical_reason(call, line, &places).is_none()
+    {
         return Decision::Confined;
     }
-    let words = "This call is refused: the approval mode is read-only, in which files are only read.".to_owned();
-    Decision::Refuse { words, rule: None }
+    let words = match mode {
+        ApprovalMode::Plan => {
+            "This call is refused: the approval mode is plan, in which files are only read until the user has accepted a plan."
+        }
+        _ => "This call is refused: the approval mode is read-only, in which files are only read.",
+    };
+    Decision::Refuse { words: words.to_owned(), rule: None }
 }
 
 /// Each command of a line may be covered by a rule of its own.
@@ -227,6 +242,8 @@ fn asks_in(permissions: &Permissions, call: &ApprovalCall<'_>) -> Option<String>
     let asks_before = |what: &str| Some(format!("mode `{}` asks before {what}", mode.as_str()));
     match (mode, call.tier) {
         (ApprovalMode::Auto | ApprovalMode::ReadOnly, _) => None,
+        (ApprovalMode::Ask | ApprovalMode::Plan, Tier::Net(_)) => asks_before("using the network"),
+        (ApprovalMode::Plan, _) => None,
         (ApprovalMode::Edits, Tier::Command(_)) if permissions.confines_commands => None,
         (ApprovalMode::Edits, Tier::Read(_) | Tier::Net(_)) => None,
         (ApprovalMode::Edits, Tier::Write(paths)) => {
@@ -239,7 +256,6 @@ fn asks_in(permissions: &Permissions, call: &ApprovalCall<'_>) -> Option<String>
             is_outside.then(|| OUTSIDE.to_owned())
         }
         (ApprovalMode::Ask, Tier::Write(_)) => asks_before("files are changed"),
-        (ApprovalMode::Ask, Tier::Net(_)) => asks_before("using the network"),
     }
 }
 

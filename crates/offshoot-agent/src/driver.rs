@@ -18,6 +18,7 @@ mod permit;
 mod foreseen;
 mod approvals;
 mod background;
+mod plans;
 mod forms;
 mod tool_set;
 mod files;
@@ -38,7 +39,7 @@ use std::sync::Arc;
 use offshoot_protocol::message::Message;
 use offshoot_protocol::request::Forked;
 use offshoot_protocol::{
-    AgentError, AgentEvent, ApprovalMode, BashResult, BashRun, Crash, Event, NoticeCode, Settled, ShutdownReason,
+    AgentError, AgentEvent, BashResult, BashRun, Crash, Event, NoticeCode, Settled, ShutdownReason,
 };
 use offshoot_session::compact::Settings;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
@@ -54,8 +55,9 @@ use crate::provider::{Delta, Request};
 use crate::request_queue::{Asked, ReplyTo};
 use crate::setup::{Approver, Setup};
 use crate::spending::{Hold, Spending};
+use crate::told_mode::ToldMode;
 use crate::tool::bash::Printed;
-use crate::tool::{BackgroundCommands, BackgroundNews, FormMessage};
+use crate::tool::{AcceptedPlan, BackgroundCommands, BackgroundNews, FormMessage};
 use crate::turn::{Effect, JobDraft, OpenAnswer, Ticket, TurnConfig, TurnInput, TurnState, step};
 use crate::window::window_of;
 use crate::writer::{OwnedSession, Writer, WriterHandle};
@@ -143,6 +145,8 @@ pub(crate) enum DriverInput {
     Form(FormMessage),
     Child(ChildInput),
     Background(BackgroundNews),
+    /// The person has accepted a plan; the call waits until it is kept.
+    Plan(AcceptedPlan, oneshot::Sender<()>),
     Approver(Approver),
     End,
 }
@@ -226,9 +230,11 @@ pub(crate) struct Driver {
     with_next_prompt: Vec<Message>,
     /// Whether requests leave out tools that the mode would only refuse: since the start, until the mode is another one.
     leaves_out_changes: bool,
-    began_read_only: bool,
-    /// Whether the last message about the mode, sent by this program, said that the model may only read; `None` if none was sent.
-    told_read_only: Option<bool>,
+    began: ToldMode,
+    /// What the last message about the mode said that this program has sent; `None` if none was sent.
+    told_mode: Option<ToldMode>,
+    /// Whether the model sees the plan that was accepted on this branch, if one was, or will with the next prompt.
+    knows_plan: bool,
     known_sandbox: KnownSandbox,
     review: Option<Review>,
     /// The answer of which a half is due to be kept.
@@ -259,7 +265,7 @@ impl Driver {
         });
         let extensions = setup.extensions.clone();
         let tool_set = ToolSet::new(&setup);
-        let began_read_only = setup.permissions.mode == ApprovalMode::ReadOnly;
+        let began = ToldMode::at_start(setup.permissions.mode);
         let known_sandbox = KnownSandbox::of(&setup);
         let mut driver = Self {
             setup,
@@ -296,9 +302,10 @@ impl Driver {
             run_start: None,
             run_system: None,
             with_next_prompt: Vec::new(),
-            leaves_out_changes: began_read_only,
-            began_read_only,
-            told_read_only: None,
+            leaves_out_changes: began == ToldMode::Reads,
+            began,
+            told_mode: None,
+            knows_plan: false,
             known_sandbox,
             review: None,
             half_due: None,
@@ -415,6 +422,7 @@ impl Driver {
             DriverInput::Form(message) => self.form(message),
             DriverInput::Child(input) => self.child(input),
             DriverInput::Background(news) => self.background_news(news),
+            DriverInput::Plan(plan, kept) => self.plan_accepted(&plan, kept),
             DriverInput::End => self.end(),
         }
         self.catch_up();

@@ -36,6 +36,7 @@ pub mod operate;
 pub mod turn;
 pub mod sessions;
 mod told_mode;
+mod told_plan;
 mod told_sandbox;
 mod open_answer;
 mod recorded;

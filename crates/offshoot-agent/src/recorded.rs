@@ -15,7 +15,8 @@ use offshoot_session::session::Session;
 use crate::provider::ToolSpec;
 use crate::stored_prompt::{StoredPrompt, ToolsInEffect};
 use crate::system_prompt::PromptSection;
-use crate::told_mode;
+use crate::told_mode::{self, ToldMode};
+use crate::told_plan;
 use crate::told_sandbox;
 use crate::tool::Tool;
 
@@ -26,10 +27,12 @@ pub(crate) struct Recorded {
     pub(crate) model: Option<(String, String)>,
     pub(crate) thinking: Option<ThinkingLevel>,
     pub(crate) prompt: StoredPrompt,
-    /// Whether the model was last told that it only reads.
-    pub(crate) told_read_only: Option<bool>,
+    /// What the model was last told of the approval mode.
+    pub(crate) told_mode: Option<ToldMode>,
     /// What the model was last told of the sandbox.
     pub(crate) told_sandbox: Option<String>,
+    /// The plan that was accepted on the branch, if a compaction has left it out.
+    pub(crate) lost_plan: Option<String>,
 }
 
 /// What is in effect and belongs into a session.
@@ -67,8 +70,9 @@ impl Recorded {
         let thinking = context.thinking_level.as_deref().filter(|_| is_chosen);
         let thinking = thinking.and_then(|json| Json::parse(json).ok()?.as_str().map(std::borrow::Cow::into_owned));
         let thinking = thinking.and_then(|level| ThinkingLevel::parse(&level));
-        let told_read_only = told_mode::told(session, &context);
-        Self { model, thinking, prompt, told_read_only, told_sandbox: told_sandbox::told(session, &context) }
+        let told_mode = told_mode::told(session, &context);
+        let (told_sandbox, lost_plan) = (told_sandbox::told(session, &context), told_plan::lost(session, &context));
+        Self { model, thinking, prompt, told_mode, told_sandbox, lost_plan }
     }
 
     /// Takes over what is in effect, and returns the entries that record it. omp has none for the prompt and the tools.

@@ -177,7 +177,7 @@ impl Setup {
     pub fn limits(&self) -> Limits {
         let sandbox = self.tool_context.sandbox.as_ref().map(|sandbox| &sandbox.options);
         Limits {
-            approval: self.permissions.mode,
+            approval: self.permissions.mode.for_started_agent(),
             sandbox: sandbox.map(|options| options.mode).unwrap_or_default(),
             network: sandbox.map(|options| options.network).unwrap_or(SandboxNetwork::On),
         }

@@ -1,4 +1,4 @@
-//! What the model is told of the approval mode: that calls which do more than read are refused, or no longer are. A message of the conversation says it, so that what
+//! What the model is told of the approval mode: which calls are refused, or no longer are. A message of the conversation says it, so that what
 //! came before stays as it was sent. Knows no rule.
 
 use offshoot_protocol::ApprovalMode;
@@ -10,14 +10,49 @@ use offshoot_session::kind::Kind;
 use offshoot_session::session::Session;
 use serde_json::json;
 
+use crate::told_plan;
+
 const KIND: &str = "offshoot.approval-mode";
 
 const READS: &str = "The user has set the approval mode to read-only: calls that change files or run commands that do more than read are refused from now on.";
-const MORE: &str = "The approval mode is no longer read-only: calls that change files or run commands are not refused for that reason any more.";
+const PLANS: &str = "The user has set the approval mode to plan: calls that change files or run commands that do more than read are refused until the user has accepted a plan. Read what you need, then call the tool plan with it.";
+const PLANS_ALONE: &str = "The user has set the approval mode to plan: calls that change files or run commands that do more than read are refused. Read what you need, then answer with the plan of what should be done.";
+const MORE: &str = "The approval mode is no longer read-only or plan: calls that change files or run commands are not refused for that reason any more.";
 
-/// The message about a mode that has begun or ended.
-pub(crate) fn message(mode: ApprovalMode) -> CustomMessage {
-    let text = if mode == ApprovalMode::ReadOnly { READS } else { MORE };
+/// What the model must know of the mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToldMode {
+    /// What it does may be asked about.
+    Free,
+    /// It only reads.
+    Reads,
+    /// It only reads, until its plan is accepted.
+    Plans,
+}
+
+impl ToldMode {
+    pub(crate) fn of(mode: ApprovalMode) -> Self {
+        match mode {
+            ApprovalMode::Auto | ApprovalMode::Edits | ApprovalMode::Ask => Self::Free,
+            ApprovalMode::ReadOnly => Self::Reads,
+            ApprovalMode::Plan => Self::Plans,
+        }
+    }
+
+    /// What a conversation without such a message knows of the mode in which a run begins: `read-only` shows in the tools.
+    pub(crate) fn at_start(mode: ApprovalMode) -> Self {
+        if mode == ApprovalMode::ReadOnly { Self::Reads } else { Self::Free }
+    }
+}
+
+/// The message about a mode that has begun or ended. `has_plan_tool`: requests have the tool `plan`.
+pub(crate) fn message(mode: ApprovalMode, has_plan_tool: bool) -> CustomMessage {
+    let text = match ToldMode::of(mode) {
+        ToldMode::Free => MORE,
+        ToldMode::Reads => READS,
+        ToldMode::Plans if has_plan_tool => PLANS,
+        ToldMode::Plans => PLANS_ALONE,
+    };
     CustomMessage {
         custom_type: KIND.to_owned(),
         content: Content::Text(text.to_owned()),
@@ -27,16 +62,18 @@ pub(crate) fn message(mode: ApprovalMode) -> CustomMessage {
     }
 }
 
-/// Whether the last message about the mode says that the model may only read; `None` if there is no such message.
-pub(crate) fn told(session: &Session, context: &Context) -> Option<bool> {
-    last_told(session, context, KIND, |details| Some(details.str("mode")? == ApprovalMode::ReadOnly.as_str()))
+/// What the last message about the mode says; `None` if there is no such message. That a plan was accepted says it, too.
+pub(crate) fn told(session: &Session, context: &Context) -> Option<ToldMode> {
+    last_told(session, context, &[KIND, told_plan::KIND], |details| {
+        Some(ToldMode::of(ApprovalMode::parse(&details.str("mode")?)?))
+    })
 }
 
-/// What `read` makes of the details of the last message of this kind that the model sees.
+/// What `read` makes of the details of the last message of these kinds that the model sees.
 pub(crate) fn last_told<T>(
     session: &Session,
     context: &Context,
-    kind: &str,
+    kinds: &[&str],
     read: impl Fn(&Json<'_>) -> Option<T>,
 ) -> Option<T> {
     let messages: Vec<_> =
@@ -44,6 +81,7 @@ pub(crate) fn last_told<T>(
     messages.into_iter().rev().find_map(|ix| {
         let line = session.raw_line(ix).ok()?;
         let entry = Json::parse(std::str::from_utf8(&line).ok()?.trim_end()).ok()?;
-        (entry.str("customType")? == kind).then(|| read(&entry.get("details")?))?
+        let kind = entry.str("customType")?;
+        kinds.iter().any(|known| kind == *known).then(|| read(&entry.get("details")?))?
     })
 }

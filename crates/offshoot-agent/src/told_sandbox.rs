@@ -34,5 +34,5 @@ pub(crate) fn message(words: &str) -> CustomMessage {
 
 /// The words of the last message about the sandbox; `None` if there is no such message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<String> {
-    last_told(session, context, KIND, |details| Some(details.str("words")?.into_owned()))
+    last_told(session, context, &[KIND], |details| Some(details.str("words")?.into_owned()))
 }

@@ -42,6 +42,7 @@ mod choice;
 mod source;
 mod ask;
 mod todo;
+mod plan;
 mod task;
 
 pub use ask::{ASK_TOOL, Ask};
@@ -53,7 +54,8 @@ pub use background::{
 pub use bash::{BASH_TOOL, Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
 pub use conversation::{
-    ConversationLink, FormAsker, FormMessage, ReadList, TaskCall, TaskLimits, TaskOrder, TaskRunner, TodoLists,
+    ConversationLink, FormAsker, FormMessage, PlanKeeper, ReadList, TaskCall, TaskLimits, TaskOrder, TaskRunner,
+    TodoLists,
 };
 pub(crate) use diff::change;
 pub use edit::Edit;
@@ -66,6 +68,7 @@ pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
 pub use picture::stored_picture;
+pub use plan::{AcceptedPlan, PLAN_TOOL, PlanTool};
 pub use read::Read;
 pub(crate) use replace::Replacement;
 pub use source::{Expanding, LiveTools, NextPrompts, SourcePrompt, ToolSource, ToolTaker, Waiting};
@@ -293,6 +296,7 @@ pub fn all(shell: &Shell) -> Vec<Arc<dyn Tool>> {
         Arc::new(Ls),
         Arc::new(Ask),
         Arc::new(Todo),
+        Arc::new(PlanTool),
         Arc::new(Task),
         Arc::new(BashOutput),
         Arc::new(BashStop),

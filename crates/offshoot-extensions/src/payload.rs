@@ -78,6 +78,7 @@ pub(crate) fn of_event(state: &mut PayloadState, event: &Arc<Event>, now: i64) -
         | Event::CompactionStart { .. }
         | Event::CompactionEnd { .. }
         | Event::ThinkingLevelChanged { .. }
+        | Event::ApprovalModeChanged { .. }
         | Event::SessionChanged { .. }
         | Event::SessionShutdown { .. }
         | Event::ApprovalRequest { .. }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much runs without a question, in the order of strictness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ApprovalMode {
     /// Everything but the critical commands.
     #[default]
@@ -15,21 +16,40 @@ pub enum ApprovalMode {
     Ask,
     /// Reads run; everything else is refused.
     ReadOnly,
+    /// As `read-only`, but the network is asked about, until the person has accepted the model's plan.
+    Plan,
 }
 
 impl ApprovalMode {
     /// All modes, in the order in which they are switched.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Edits, Self::Ask, Self::ReadOnly];
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Edits, Self::Ask, Self::ReadOnly, Self::Plan];
+
+    /// Their names, in the same order.
+    pub const NAMES: [&'static str; 5] =
+        [Self::Auto.as_str(), Self::Edits.as_str(), Self::Ask.as_str(), Self::ReadOnly.as_str(), Self::Plan.as_str()];
 
     /// The name in settings and options.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Edits => "edits",
             Self::Ask => "ask",
             Self::ReadOnly => "read-only",
+            Self::Plan => "plan",
         }
+    }
+
+    /// Whether calls that do more than read are refused, whatever rules allow.
+    #[must_use]
+    pub fn refuses_changes(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Plan)
+    }
+
+    /// The mode of an agent that this one starts: no plan of it is put to the person.
+    #[must_use]
+    pub fn for_started_agent(self) -> Self {
+        if self == Self::Plan { Self::ReadOnly } else { self }
     }
 
     /// The mode with this name.

@@ -173,6 +173,8 @@ pub enum Event {
     },
     /// The thinking level changed.
     ThinkingLevelChanged { level: ThinkingLevel },
+    /// The approval mode changed. offshoot's own.
+    ApprovalModeChanged { mode: ApprovalMode },
     /// Another session is open, or the same one at another entry. offshoot's own.
     SessionChanged {
         reason: SessionChangeReason,
@@ -308,6 +310,7 @@ impl Event {
             Self::EntryAppended { .. } => "entry_appended",
             Self::SessionInfoChanged { .. } => "session_info_changed",
             Self::ThinkingLevelChanged { .. } => "thinking_level_changed",
+            Self::ApprovalModeChanged { .. } => "approval_mode_changed",
             Self::SessionChanged { .. } => "session_changed",
             Self::SessionShutdown { .. } => "session_shutdown",
             Self::ApprovalRequest { .. } => "approval_request",

@@ -197,6 +197,7 @@ pub(crate) enum ApprovalModeInput {
     Edits,
     Ask,
     ReadOnly,
+    Plan,
 }
 
 /// A command was carried out.

@@ -67,6 +67,7 @@ impl AnswerSoFar {
             | Event::EntryAppended { .. }
             | Event::SessionInfoChanged { .. }
             | Event::ThinkingLevelChanged { .. }
+            | Event::ApprovalModeChanged { .. }
             | Event::SessionChanged { .. }
             | Event::SessionShutdown { .. }
             | Event::ApprovalEnd { .. }

@@ -1,5 +1,7 @@
 //! The table of settings, under pi's names where pi has the setting. A test keeps `docs/settings.md` equal to it.
 
+use offshoot_protocol::ApprovalMode;
+
 use crate::setting::Section::{Context, Display, Interaction, Model, Resources, Retries, Safety, Shell, Tools};
 use crate::setting::{Setting, setting_row};
 use crate::value::{SAFE, SettingKind};
@@ -237,7 +239,7 @@ pub const SETTINGS: &[Setting] = &[
     setting_row(
         "approval",
         Tools,
-        SettingKind::Choice(&["auto", "edits", "ask", "read-only"]),
+        SettingKind::Choice(&ApprovalMode::NAMES),
         Some("\"auto\""),
         "which of the model's calls run without a question",
     )

@@ -193,6 +193,7 @@ impl Conversation {
             | Event::QueueUpdate { .. }
             | Event::AutoRetryEnd { .. }
             | Event::ThinkingLevelChanged { .. }
+            | Event::ApprovalModeChanged { .. }
             | Event::SummarizationRetryAttemptStart { .. }
             | Event::SummarizationRetryFinished
             | Event::ApprovalRequest { .. }

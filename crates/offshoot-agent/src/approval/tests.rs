@@ -79,25 +79,25 @@ fn the_table_of_decisions_holds_row_by_row() {
     let world = World::new();
     let bash = |command: &str| ("bash", json!({ "command": command }));
     let rows = [
-        (("read", json!({"path": "a"})), ["run", "run", "run", "run"]),
-        (("grep", json!({"pattern": "x"})), ["run", "run", "run", "run"]),
-        (("read", json!({"path": "/etc/hosts"})), ["run", "run", "ask", "run"]),
-        (("edit", json!({"path": "src/a.rs", "edits": []})), ["run", "run", "run", "refuse"]),
-        (("edit", json!({"path": "b.rs", "edits": []})), ["run", "run", "ask", "refuse"]),
-        (("write", json!({"path": "link/x", "content": ""})), ["run", "ask", "ask", "refuse"]),
-        (bash("git status && cargo test -q"), ["run", "run", "run", "refuse"]),
-        (bash("git status; curl x | sh"), ["ask", "ask", "ask", "refuse"]),
-        (bash("FOO=1 sudo rm -r a"), ["refuse", "refuse", "refuse", "refuse"]),
-        (bash("git push origin"), ["ask", "ask", "ask", "refuse"]),
-        (bash("$(echo cargo) test"), ["run", "ask", "ask", "refuse"]),
+        (("read", json!({"path": "a"})), ["run", "run", "run", "run", "run"]),
+        (("grep", json!({"pattern": "x"})), ["run", "run", "run", "run", "run"]),
+        (("read", json!({"path": "/etc/hosts"})), ["run", "run", "ask", "run", "run"]),
+        (("edit", json!({"path": "src/a.rs", "edits": []})), ["run", "run", "run", "refuse", "refuse"]),
+        (("edit", json!({"path": "b.rs", "edits": []})), ["run", "run", "ask", "refuse", "refuse"]),
+        (("write", json!({"path": "link/x", "content": ""})), ["run", "ask", "ask", "refuse", "refuse"]),
+        (bash("git status && cargo test -q"), ["run", "run", "run", "refuse", "refuse"]),
+        (bash("git status; curl x | sh"), ["ask", "ask", "ask", "refuse", "refuse"]),
+        (bash("FOO=1 sudo rm -r a"), ["refuse", "refuse", "refuse", "refuse", "refuse"]),
+        (bash("git push origin"), ["ask", "ask", "ask", "refuse", "refuse"]),
+        (bash("$(echo cargo) test"), ["run", "ask", "ask", "refuse", "refuse"]),
     ];
     for ((tool, arguments), expected) in rows {
         let found = ApprovalMode::ALL.map(|mode| word(&world.decide(&table_rules(mode), tool, &arguments)));
         assert_eq!(found, expected, "{tool} {arguments}");
     }
     for (tool, tier, expected) in [
-        ("mcp__fs__write_file", Tier::Exec, ["run", "ask", "ask", "refuse"]),
-        ("web_fetch", Tier::Net("docs.rs".to_owned()), ["run", "run", "ask", "run"]),
+        ("mcp__fs__write_file", Tier::Exec, ["run", "ask", "ask", "refuse", "refuse"]),
+        ("web_fetch", Tier::Net("docs.rs".to_owned()), ["run", "run", "ask", "run", "ask"]),
     ] {
         let found = ApprovalMode::ALL.map(|mode| word(&world.decide_tier(&table_rules(mode), tool, &tier)));
         assert_eq!(found, expected, "{tool}");
@@ -498,9 +498,9 @@ fn in_a_sandbox_the_mode_edits_lets_commands_run() {
     let world = World::new();
     let confined = |mode| Permissions { confines_commands: true, ..table_rules(mode) };
     let found = |command: &str| ApprovalMode::ALL.map(|mode| world.bash(&confined(mode), command));
-    assert_eq!(found("make all"), ["run", "run", "ask", "refuse"]);
-    assert_eq!(found("git push origin"), ["ask", "ask", "ask", "refuse"]);
-    assert_eq!(found("curl x | sh"), ["ask", "ask", "ask", "refuse"]);
+    assert_eq!(found("make all"), ["run", "run", "ask", "refuse", "refuse"]);
+    assert_eq!(found("git push origin"), ["ask", "ask", "ask", "refuse", "refuse"]);
+    assert_eq!(found("curl x | sh"), ["ask", "ask", "ask", "refuse", "refuse"]);
 }
 
 #[test]

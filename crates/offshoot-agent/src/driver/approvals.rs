@@ -205,7 +205,7 @@ impl Asker {
                     outcome.content.push(Block::text(rejected(REJECTED_OUTSIDE, message.as_deref())));
                     break;
                 }
-                Some(Verdict::DecideAgain(now)) if now.permissions.mode != ApprovalMode::ReadOnly => {
+                Some(Verdict::DecideAgain(now)) if !now.permissions.mode.refuses_changes() => {
                     self.permissions = now.permissions;
                 }
                 Some(Verdict::DecideAgain(_) | Verdict::Unheard) | None => break,
@@ -466,7 +466,9 @@ impl Driver {
     }
 
     pub(super) fn set_approval(&mut self, mode: ApprovalMode, reply: ReplyTo<()>) {
-        self.setup.permissions.mode = mode;
+        if std::mem::replace(&mut self.setup.permissions.mode, mode) != mode {
+            self.outbox.tell(Event::ApprovalModeChanged { mode });
+        }
         self.leaves_out_changes &= mode == ApprovalMode::ReadOnly;
         self.limit_extensions();
         reply.answer(());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::message::{Block, Content, CustomMessage, Message, UserMessage};
 use offshoot_protocol::request::{AppendEntry, Delivery};
-use offshoot_protocol::{AgentError, ApprovalMode, Event};
+use offshoot_protocol::{AgentError, Event};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 
@@ -12,7 +12,7 @@ use super::{Driver, DriverInput};
 use crate::extensions::{Extensions, Question, RunAdditions, RunStart};
 use crate::request;
 use crate::request_queue::ReplyTo;
-use crate::told_mode;
+use crate::told_mode::{self, ToldMode};
 use crate::turn::{OpenAnswer, Ticket, TurnInput};
 use crate::window::{check_addition, window_of};
 use crate::writer::OwnedSession;
@@ -42,22 +42,22 @@ impl Driver {
         let mut waiting = std::mem::take(&mut self.with_next_prompt);
         waiting.extend(self.news_of_mode());
         waiting.extend(self.news_of_sandbox());
+        waiting.extend(self.news_of_plan());
         self.step(TurnInput::Prompt(std::iter::once(message.into()).chain(waiting).collect()));
     }
 
-    /// The mode that the model must be told, because it was last told the other one. A conversation without such a message knows the mode of the start by its tools.
+    /// The mode that the model must be told, because it was last told another one. A conversation without such a message knows the mode of the start by its tools.
     fn news_of_mode(&mut self) -> Option<Message> {
         let mode = self.setup.permissions.mode;
-        let told = self.told_read_only.or_else(|| self.writer.recorded().told_read_only);
-        let is_read_only = mode == ApprovalMode::ReadOnly;
-        let is_news = told.unwrap_or(self.began_read_only) != is_read_only;
-        self.told_read_only = Some(is_read_only);
-        is_news.then(|| self.dated(told_mode::message(mode)))
+        let told = self.told_mode.or_else(|| self.writer.recorded().told_mode);
+        let is_news = told.unwrap_or(self.began) != ToldMode::of(mode);
+        self.told_mode = Some(ToldMode::of(mode));
+        is_news.then(|| self.dated(told_mode::message(mode, self.has_plan_tool())))
     }
 
-    /// What the model was told of the mode and the sandbox is looked up in the session again.
+    /// What the model was told of the mode, the sandbox and a plan is looked up in the session again.
     pub(super) fn forget_told(&mut self) {
-        self.told_read_only = None;
+        (self.told_mode, self.knows_plan) = (None, false);
         self.known_sandbox.forget_told();
     }
 

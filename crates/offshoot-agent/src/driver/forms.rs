@@ -55,7 +55,8 @@ impl Driver {
             }
         };
         self.forms.lists = Some((ticket, lists.clone()));
-        ConversationLink::new(lists, self.person()).with_background(self.background.clone())
+        let link = ConversationLink::new(lists, self.person());
+        link.with_background(self.background.clone()).with_plans(self.plan_keeper())
     }
 
     /// Who asks the person: for a child its parent does.

@@ -107,7 +107,11 @@ impl Driver {
             }
             result
         });
+        let is_compacted = matches!(result, Ok(JobResult::Compaction(_)));
         self.step(TurnInput::Committed { ticket, result });
+        if is_compacted {
+            self.repeat_plan();
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::bash::Shell;
 use super::{Tool, all};
 
 /// The tools that are enabled by default.
-pub const DEFAULT: &str = "read,bash,edit,write,ask,todo,task";
+pub const DEFAULT: &str = "read,bash,edit,write,ask,todo,plan,task";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the names say what they are")]
@@ -178,10 +178,10 @@ mod tests {
         for (names, expected) in [
             ("", ""),
             ("ls, read,ls", "ls,read"),
-            ("*", "read,bash,edit,write,grep,find,ls,ask,todo,task,bash_output,bash_stop,bash_list"),
+            ("*", "read,bash,edit,write,grep,find,ls,ask,todo,plan,task,bash_output,bash_stop,bash_list"),
             ("*e*,ls", "read,edit,write,grep,ls"),
-            ("+grep", "read,bash,edit,write,ask,todo,task,grep"),
-            ("-bash,+ls,+read", "read,edit,write,ask,todo,task,ls"),
+            ("+grep", "read,bash,edit,write,ask,todo,plan,task,grep"),
+            ("-bash,+ls,+read", "read,edit,write,ask,todo,plan,task,ls"),
             ("-*,+read", "read"),
         ] {
             assert_eq!(chosen(names).as_deref(), Ok(expected), "{names}");
@@ -190,7 +190,7 @@ mod tests {
         let error = chosen("-raed").unwrap_err().to_string();
         assert_eq!(
             error,
-            r#"there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list"#
+            r#"there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list"#
         );
         assert_eq!(chosen("x*").as_deref(), Ok(""), "a pattern may fit nothing");
         assert!(chosen("[*").is_err());

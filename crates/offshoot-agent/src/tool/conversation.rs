@@ -12,6 +12,7 @@ use offshoot_session::todo::TodoList;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 
+use super::plan::AcceptedPlan;
 use super::{Running, ToolOutcome};
 
 /// What is read of the session.
@@ -61,6 +62,7 @@ pub struct ConversationLink {
     asker: Option<FormAsker>,
     tasks: Option<Arc<dyn TaskRunner>>,
     background: Option<BackgroundCommands>,
+    plans: Option<PlanKeeper>,
 }
 
 impl fmt::Debug for ConversationLink {
@@ -80,6 +82,16 @@ impl ConversationLink {
     #[must_use]
     pub fn with_background(self, background: BackgroundCommands) -> Self {
         Self { background: Some(background), ..self }
+    }
+
+    /// With somebody who keeps accepted plans.
+    #[must_use]
+    pub fn with_plans(self, plans: PlanKeeper) -> Self {
+        Self { plans: Some(plans), ..self }
+    }
+
+    pub(super) fn plans(&self) -> Option<&PlanKeeper> {
+        self.plans.as_ref()
     }
 
     pub(super) fn background(&self) -> Option<&BackgroundCommands> {
@@ -143,6 +155,33 @@ impl TodoLists {
             None => (self.read)().await?,
         };
         Ok(kept.insert(list))
+    }
+}
+
+/// Keeps the plans that the person accepts.
+#[derive(Clone)]
+pub struct PlanKeeper {
+    is_planning: bool,
+    accept: Arc<dyn Fn(AcceptedPlan, oneshot::Sender<()>) + Send + Sync>,
+}
+
+impl PlanKeeper {
+    /// `is_planning`: whether the approval mode is `plan` when the call begins. `accept` answers when the mode has changed and the plan
+    /// waits to be written.
+    pub fn new(is_planning: bool, accept: impl Fn(AcceptedPlan, oneshot::Sender<()>) + Send + Sync + 'static) -> Self {
+        Self { is_planning, accept: Arc::new(accept) }
+    }
+
+    pub(super) fn is_planning(&self) -> bool {
+        self.is_planning
+    }
+
+    /// # Errors
+    /// The agent has ended, in words.
+    pub(super) async fn accept(&self, plan: AcceptedPlan) -> Result<(), String> {
+        let (kept, is_kept) = oneshot::channel();
+        (self.accept)(plan, kept);
+        is_kept.await.map_err(|_ended| "the agent has ended".to_owned())
     }
 }
 

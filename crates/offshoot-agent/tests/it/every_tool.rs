@@ -58,6 +58,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("ls", json!({})),
         ("ask", json!({"questions": [{"id": "a", "question": "Which?", "options": [{"label": "x"}]}]})),
         ("todo", json!({"op": "init", "items": [format!("use {KEY}")]})),
+        ("plan", json!({"markdown": format!("use {KEY}")})),
         ("task", json!({"task": "tell the key"})),
         ("bash_output", json!({"id": "b1", "wait": 60})),
         ("bash_stop", json!({"id": "b2"})),

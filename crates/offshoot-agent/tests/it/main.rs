@@ -27,6 +27,7 @@ mod lists_and_questions;
 mod operations;
 mod picked_requests;
 mod pictures;
+mod plans;
 mod queue;
 mod refusals;
 mod resources;

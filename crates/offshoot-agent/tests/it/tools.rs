@@ -280,7 +280,7 @@ fn tools_are_chosen_by_name() {
         let tools = tool::select(chosen, &Shell::default()).map_err(|unknown| unknown.to_string())?;
         Ok::<_, String>(tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(","))
     };
-    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo,task");
+    assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo,plan,task");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");
     assert_eq!(names("").unwrap(), "");
     let known = "there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list";

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use offshoot_protocol::{SandboxMode, SandboxNetwork};
+use offshoot_protocol::{ApprovalMode, SandboxMode, SandboxNetwork};
 
 use offshoot_settings::Settings;
 
@@ -245,8 +245,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub wait_for_limit: Option<Duration>,
 
-    /// What the model may do unasked: auto, edits, ask or read-only [default: the settings', else auto]
-    #[arg(long, value_name = "MODE", value_parser = ["auto", "edits", "ask", "read-only"], hide_possible_values = true)]
+    /// What the model may do unasked: auto, edits, ask, read-only or plan [default: the settings', else auto]
+    #[arg(long, value_name = "MODE", value_parser = ApprovalMode::NAMES, hide_possible_values = true)]
     pub approval: Option<String>,
 
     /// Replace the system prompt by a text, or by a file's (repeatable)

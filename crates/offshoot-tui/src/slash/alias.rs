@@ -20,6 +20,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("themes", "theme"),
     ("allowed-tools", "permissions"),
     ("approvals", "approval"),
+    ("plan", "approval"),
     ("models", "model"),
     ("effort", "thinking"),
     ("think", "thinking"),

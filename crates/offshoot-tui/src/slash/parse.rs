@@ -93,7 +93,12 @@ pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
         let suggestion = nearest(&lower, names()).map(str::to_owned);
         return Some(Err(Mistake::Unknown { name: name.to_owned(), suggestion }));
     };
-    Some(command(spec, arguments.trim()))
+    // This word of other programs is a mode, too.
+    let arguments = match arguments.trim() {
+        "" if lower == "plan" => "plan",
+        arguments => arguments,
+    };
+    Some(command(spec, arguments))
 }
 
 fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake> {

@@ -7,6 +7,7 @@ use offshoot_agent::approval::{DecidedBy, Decision, Judgement, Rule};
 use offshoot_app::agent::{NamedCall, StandingPermissions, UserRules};
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_protocol::ApprovalMode;
 use offshoot_session::text::clean_lines;
 use offshoot_settings::{ALLOW, ASK, DENY, Scope};
 use serde_json::{Value, json};
@@ -35,8 +36,8 @@ pub(crate) struct Args {
     /// The rule, or the call
     words: Vec<String>,
 
-    /// Explain a start in this approval mode: auto, edits, ask or read-only
-    #[arg(long, value_name = "MODE", value_parser = ["auto", "edits", "ask", "read-only"], hide_possible_values = true)]
+    /// Explain a start in this approval mode: auto, edits, ask, read-only or plan
+    #[arg(long, value_name = "MODE", value_parser = ApprovalMode::NAMES, hide_possible_values = true)]
     approval: Option<String>,
 
     /// Print JSON

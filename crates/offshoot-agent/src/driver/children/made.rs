@@ -17,7 +17,7 @@ use crate::setup::Setup;
 use crate::spending::RunLimits;
 use crate::stored_prompt::ToolSets;
 use crate::system_prompt::{PromptParts, SystemPrompt};
-use crate::tool::{TASK_TOOL, TaskOrder, Tool, ToolFilter};
+use crate::tool::{PLAN_TOOL, TASK_TOOL, TaskOrder, Tool, ToolFilter};
 
 /// What a child is made of, beside its parent's parts.
 pub(super) struct ChildPlan {
@@ -74,7 +74,7 @@ impl ChildPlan {
             filter: ToolFilter::default(),
         });
         let mode = self.definition.approval.unwrap_or(parent.permissions.mode);
-        child.permissions.mode = parent.permissions.mode.max(mode);
+        child.permissions.mode = parent.permissions.mode.max(mode).for_started_agent();
         // Its task is not a person's line: `/name` calls nothing.
         child.resources = SharedResources::default();
         child.limits = RunLimits { wait: parent.limits.wait, ..RunLimits::default() };
@@ -109,6 +109,8 @@ impl ChildPlan {
             let name = tool.name();
             definition.tools.as_ref().is_none_or(|names| names.iter().any(|own| own == name))
                 && !definition.denied_tools.iter().any(|denied| denied == name)
+                // Plans are the person's and this agent's business.
+                && name != PLAN_TOOL
                 && (name != TASK_TOOL || may_start)
         };
         // A definition may name tools that the parent could turn on: they read what its own tools read.

@@ -75,6 +75,7 @@ pub(super) fn event(model: &mut Model, event: &Event) -> Vec<Cmd> {
         }
         Event::BackgroundCommands { commands } => model.background.clone_from(commands),
         Event::ApprovalRequest { .. } | Event::ApprovalEnd { .. } => return approval::event(model, event),
+        Event::ApprovalModeChanged { mode } => model.approval = *mode,
         Event::SessionInfoChanged { name } => model.facts.name.clone_from(name),
         Event::ThinkingLevelChanged { .. }
         | Event::CompactionEnd { .. }

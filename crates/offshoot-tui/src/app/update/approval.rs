@@ -220,6 +220,7 @@ pub(super) fn pick(model: &mut Model) -> Vec<Cmd> {
             ApprovalMode::Edits => "reads and changes in this folder run, the rest asks",
             ApprovalMode::Ask => "reads in this folder run, the rest asks",
             ApprovalMode::ReadOnly => "reads run, the rest is refused",
+            ApprovalMode::Plan => "reads run, the network asks, the rest waits for a plan that you accept",
         }
         .to_owned(),
         is_current: model.approval == mode,
