@@ -11,7 +11,8 @@ pub struct BackgroundCommand {
     pub id: String,
     /// The line of the shell. Foreign text.
     pub command: String,
-    /// How far it is.
+    /// How far it is: the members `state` and, at its end, `exitCode`.
+    #[serde(flatten)]
     pub state: BackgroundState,
 }
 

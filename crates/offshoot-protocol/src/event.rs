@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::approval::{ApprovalDecision, ApprovalTier, ForeseenQuestion, OfferedRule};
+use crate::approval::{ApprovalDecision, ApprovalMode, ApprovalTier, ForeseenQuestion, OfferedRule};
 use crate::approval_record::ApprovalRecord;
 use crate::background::BackgroundCommand;
 use crate::child::ChildState;

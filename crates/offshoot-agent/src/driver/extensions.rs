@@ -109,7 +109,7 @@ impl Driver {
         if begins { self.spending.check_begun_by_extension() } else { Ok(()) }
     }
 
-    fn deliver(&mut self, message: Message, delivery: Delivery) {
+    pub(super) fn deliver(&mut self, message: Message, delivery: Delivery) {
         match delivery {
             Delivery::NextPrompt => self.with_next_prompt.push(message),
             Delivery::Add => self.step(TurnInput::Add(message)),

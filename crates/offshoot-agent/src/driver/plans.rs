@@ -32,7 +32,7 @@ impl Driver {
         let message = self.dated(told_plan::accepted(plan));
         self.deliver(message, Delivery::Steer);
         // The call may have been stopped.
-        drop(kept.send(()));
+        let _ = kept.send(());
     }
 
     /// The plan that the model no longer sees, once for each compaction.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use offshoot_protocol::{BackgroundCommand, BackgroundState};
+use offshoot_session::text::one_line;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
@@ -153,9 +154,12 @@ impl BackgroundCommands {
         }
         state.started += 1;
         let id = format!("b{}", state.started);
-        let shown = BackgroundCommand { id: id.clone(), command: command.to_owned(), state: BackgroundState::Running };
+        let secrets = &place.keys.secrets;
+        // Front ends and the session have the line, the shell alone its keys.
+        let command = secrets.masked(command).unwrap_or_else(|| command.to_owned());
+        let shown = BackgroundCommand { id: id.clone(), command, state: BackgroundState::Running };
         let printed = Printing {
-            hide: Hide::new(place.keys.secrets.clone()),
+            hide: Hide::new(secrets.clone()),
             decoder: Utf8::default(),
             output: Output::new(&place.outputs),
             unread: Recent::default(),
@@ -358,6 +362,8 @@ impl ListedCommand {
 }
 
 fn unknown(id: &str, known: &[String]) -> String {
+    // The model's words.
+    let id = one_line(id, 40);
     let known = match known {
         [] => "none was started since the program began".to_owned(),
         known => format!("there are {}", known.join(", ")),

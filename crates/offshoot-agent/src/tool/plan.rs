@@ -56,6 +56,10 @@ impl Tool for PlanTool {
         args::spec::<PlanInput>(PLAN_TOOL)
     }
 
+    fn summary(&self) -> Option<&str> {
+        Some("show a plan, and ask whether to begin")
+    }
+
     fn needs_person(&self) -> bool {
         true
     }

@@ -283,7 +283,8 @@ fn tools_are_chosen_by_name() {
     assert_eq!(names(tool::DEFAULT).unwrap(), "read,bash,edit,write,ask,todo,plan,task");
     assert_eq!(names(" grep, ls,grep,").unwrap(), "grep,ls");
     assert_eq!(names("").unwrap(), "");
-    let known = "there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list";
+    let known =
+        "there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list";
     assert_eq!(names("read,Raed").unwrap_err(), format!("there is no tool \"Raed\" (did you mean read?); {known}"));
     assert_eq!(names("xyzzy").unwrap_err(), format!("there is no tool \"xyzzy\"; {known}"));
 }

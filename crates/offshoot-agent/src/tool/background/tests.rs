@@ -67,6 +67,13 @@ async fn gone(pid: &str) {
     }
 }
 
+/// Waits until no command runs, without a look at any.
+async fn all_ended(world: &World) {
+    while world.commands.running() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Without the seconds.
 fn words(text: &str) -> String {
     let cut = |line: &str| {
@@ -87,6 +94,8 @@ fn a_command_runs_beside_the_conversation_and_each_look_shows_what_is_new() {
         assert_eq!(words(&world.look("b1", 0).await), "(nothing new)\n[b1: running");
         assert_eq!(world.commands.untold(), []);
         std::fs::write(go, "").unwrap();
+        // A look may come between the output and the end.
+        all_ended(&world).await;
         assert_eq!(words(&world.look("b1", 60).await), "two\n[b1: running".replace("running", "exit code 3"));
         // The model knows the end.
         assert_eq!(world.commands.untold(), []);
@@ -135,9 +144,7 @@ fn a_flood_is_bounded_and_keys_are_masked() {
     run(async {
         let world = World::new();
         world.start("printf 'sk-test-0123'; printf '456789abcdef\\n'; seq 200000; echo end").await;
-        while world.commands.running() > 0 {
-            tokio::task::yield_now().await;
-        }
+        all_ended(&world).await;
         assert_eq!(world.commands.untold().len(), 1);
         let ended = world.commands.take_untold(&[None]);
         let [ended] = ended.as_slice() else { panic!("{ended:?}") };
@@ -148,6 +155,11 @@ fn a_flood_is_bounded_and_keys_are_masked() {
         assert!(whole.starts_with(&format!("{MASK}\n1\n2\n")), "{whole:.40}");
         assert_eq!(world.commands.untold(), []);
         assert_eq!(words(&world.look("b1", 0).await), "(nothing new)\n[b1: exit code 0");
+        world.start("echo sk-test-0123456789abcdef").await;
+        all_ended(&world).await;
+        assert_eq!(world.commands.all()[1].command, format!("echo {MASK}"));
+        let unknown = world.call(&BashStop, json!({"id": "\u{1b}[2J".repeat(1 << 20)})).await;
+        assert!(said(&unknown).len() < 300 && !said(&unknown).contains('\u{1b}'), "{}", said(&unknown));
     });
 }
 
@@ -165,6 +177,7 @@ fn too_many_are_refused_and_a_time_out_ends_one() {
         assert_eq!(world.commands.running(), 0);
         let bash = Bash { shell: Shell { timeout: Some(Duration::from_millis(1)), ..Shell::default() } };
         world.call(&bash, json!({"command": "sleep 1000", "background": true, "timeout": 0.05})).await;
+        all_ended(&world).await;
         assert_eq!(words(&world.look("b17", 60).await), "(nothing new)\n[b17: killed at its time-out");
     });
 }
