@@ -508,7 +508,7 @@ export type FormAnswer =
   | {
       action: "cancel";
     };
-export type ApprovalModeInput = "auto" | "edits" | "ask" | "read-only";
+export type ApprovalModeInput = "auto" | "edits" | "ask" | "read-only" | "plan";
 export type RpcResponse = RpcSuccess | RpcRefusal;
 export type Event =
   | {
@@ -694,6 +694,10 @@ export type Event =
        * A thinking level, from least to most.
        */
       level: ("off" | "minimal" | "low" | "medium" | "high") | "xhigh" | "max";
+    }
+  | {
+      type: "approval_mode_changed";
+      mode: ApprovalMode;
     }
   | {
       type: "session_changed";
@@ -1001,6 +1005,10 @@ export type SummarySource = "compaction" | "branchSummary";
  * Why a context is compacted.
  */
 export type Reason = "manual" | "threshold" | "overflow";
+/**
+ * How much runs without a question, in the order of strictness.
+ */
+export type ApprovalMode = "auto" | "edits" | "ask" | "read-only" | "plan";
 export type ApprovalOutcome =
   ("allow_once" | "allow_session" | "allow_always" | "once_unsandboxed" | "reject") | "refuse" | "stopped";
 export type ApprovedBy = ("user" | "rule" | "mode") | "nobody";
@@ -1070,9 +1078,19 @@ export type FieldKind =
  */
 export type ChildStatus = "pending" | "running" | "completed" | "failed" | "aborted" | "limit";
 /**
- * How far a command in the background is.
+ * A command that runs beside the conversation, or has.
  */
-export type BackgroundState =
+export type BackgroundCommand = {
+  /**
+   * What the model calls it: `b1`, `b2` and so on, each once until the program ends.
+   */
+  id: string;
+  /**
+   * The line of the shell. Foreign text.
+   */
+  command: string;
+} & BackgroundCommand1;
+export type BackgroundCommand1 =
   | {
       state: "running";
     }
@@ -1411,20 +1429,6 @@ export interface ChildState {
    * The limit that ended it, or why it failed.
    */
   why?: string;
-}
-/**
- * A command that runs beside the conversation, or has.
- */
-export interface BackgroundCommand {
-  /**
-   * What the model calls it: `b1`, `b2` and so on, each once until the program ends.
-   */
-  id: string;
-  /**
-   * The line of the shell. Foreign text.
-   */
-  command: string;
-  state: BackgroundState;
 }
 /**
  * The data of each command's response. Commands that are missing here answer without data.

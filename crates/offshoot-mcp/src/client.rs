@@ -37,6 +37,9 @@ pub struct ServerSelf {
     pub has_resources: bool,
     pub has_prompts: bool,
     pub has_completions: bool,
+    /// Whether it says that its tools have changed.
+    pub announces_tools: bool,
+    pub announces_prompts: bool,
 }
 
 pub(crate) struct Client {
@@ -121,6 +124,7 @@ async fn initialize(peer: &Peer) -> Result<ServerSelf, CallError> {
 fn said_of_itself(result: &Value, info: &Value, protocol: &str) -> ServerSelf {
     let text = |value: &Value| one_line(value.as_str().unwrap_or_default(), 200);
     let has = |name: &str| result["capabilities"].get(name).is_some_and(Value::is_object);
+    let announces = |name: &str| result["capabilities"][name]["listChanged"] == true;
     let instructions = result["instructions"].as_str().filter(|text| !text.trim().is_empty());
     ServerSelf {
         name: text(&info["name"]),
@@ -131,6 +135,8 @@ fn said_of_itself(result: &Value, info: &Value, protocol: &str) -> ServerSelf {
         has_resources: has("resources"),
         has_prompts: has("prompts"),
         has_completions: has("completions"),
+        announces_tools: announces("tools"),
+        announces_prompts: announces("prompts"),
     }
 }
 
@@ -198,6 +204,24 @@ impl Client {
             }
         }
         Ok(items)
+    }
+
+    /// What to ask for, if the server announces changes in a stream.
+    pub(crate) fn subscription(&self) -> Option<Value> {
+        let ServerSelf { announces_tools, announces_prompts, .. } = self.server;
+        let is_needed = self.era == Era::Modern && (announces_tools || announces_prompts);
+        let mut wish = Map::new();
+        let wishes = [("toolsListChanged", announces_tools), ("promptsListChanged", announces_prompts)];
+        wish.extend(
+            wishes.into_iter().filter(|(_, is_wished)| *is_wished).map(|(name, _)| (name.to_owned(), json!(true))),
+        );
+        is_needed.then_some(Value::Object(wish))
+    }
+
+    /// Listens to the changes that were wished. Ends when the server ends it.
+    pub(crate) async fn listen(&self, wish: Value) -> Result<(), CallError> {
+        let params = with_envelope(json!({ "notifications": wish }), self.peer.asks());
+        self.peer.ask("subscriptions/listen", params, Patience { silence: None }, None).await.map(drop)
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: Value, progress: Progress) -> Result<Value, CallError> {

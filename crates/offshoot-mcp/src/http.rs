@@ -17,6 +17,7 @@ use tokio::time::sleep;
 use crate::era::{Era, version_of};
 use crate::message::{Incoming, LONGEST_MESSAGE, METHOD_NOT_FOUND, RpcError};
 use crate::oauth::{TokenStore, refresh};
+use crate::pauses::{LONGEST_PAUSE, Pauses};
 use crate::peer::{CallError, Carrier, Closing, Peer, PeerParts};
 
 const BOTH: &str = "application/json, text/event-stream";
@@ -30,8 +31,8 @@ const LONGEST_SESSION: usize = 1024;
 const LONGEST_REFUSAL: usize = 64 << 10;
 /// A stream that ends without the answer is continued so often.
 const MOST_RESUMED: usize = 5;
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// Where the server wishes none.
+const PAUSE: Duration = Duration::from_millis(500);
 /// A good-bye takes no longer.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -326,7 +327,7 @@ impl HttpLine {
         if !is_answered && !is_broken {
             sse.end(&mut |_, data| is_answered |= self.take(data.as_bytes(), id));
         }
-        let pause = sse.retry_ms().map_or(FIRST_PAUSE, Duration::from_millis).min(LONGEST_PAUSE);
+        let pause = sse.retry_ms().map_or(PAUSE, Duration::from_millis).min(LONGEST_PAUSE);
         Ok(if is_answered { Read::Done } else { Read::Cut(sse.last_id().map(str::to_owned), pause) })
     }
 
@@ -343,25 +344,26 @@ impl HttpLine {
 
     /// Follows what a server of the older era says unasked, as long as anybody has the connection.
     async fn follow(self: Arc<Self>) {
-        let (mut from, mut pause) = (None::<String>, FIRST_PAUSE);
+        let (mut from, mut pauses) = (None::<String>, Pauses::default());
         loop {
             let request = self.with_headers(self.client.get(&self.url)).header(ACCEPT, STREAM);
             let request = match &from {
                 Some(from) => request.header(LAST_EVENT, from),
                 None => request,
             };
-            match request.send().await {
+            let pause = match request.send().await {
                 Ok(response) if response.status().is_success() => match self.read(response, None).await {
                     Ok(Read::Cut(last, wish)) => {
                         from = last.or(from);
-                        pause = wish;
+                        pauses.begin_anew();
+                        wish
                     }
-                    Ok(Read::Done) | Err(_) => pause = (pause * 2).min(LONGEST_PAUSE),
+                    Ok(Read::Done) | Err(_) => pauses.next(),
                 },
                 // Not every server has one.
                 Ok(response) if response.status().is_client_error() => return,
-                Ok(_) | Err(_) => pause = (pause * 2).min(LONGEST_PAUSE),
-            }
+                Ok(_) | Err(_) => pauses.next(),
+            };
             if self.peer().is_none_or(|peer| peer.is_gone()) {
                 return;
             }

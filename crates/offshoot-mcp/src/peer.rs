@@ -97,6 +97,8 @@ struct PeerState {
     /// When the last question was answered.
     answered: Option<Instant>,
     gone: Option<CallError>,
+    /// How often the server has agreed to say what changes, and whether it has since somebody looked.
+    agreed: (u32, bool),
 }
 
 struct OpenQuestion {
@@ -335,12 +337,32 @@ impl Peer {
         let news = match method {
             "notifications/tools/list_changed" => ServerNews::ToolsChanged,
             "notifications/prompts/list_changed" => ServerNews::PromptsChanged,
+            "notifications/subscriptions/acknowledged" => return self.agreed(),
             "notifications/message" => ServerNews::Log(logged(params)),
             "notifications/progress" => return self.progressed(params),
             "notifications/cancelled" => return self.take_back(&params["requestId"]),
             _ => return,
         };
         drop(self.news.send(news));
+    }
+
+    /// The server has agreed to say what changes. What it has said before, while nobody listened, is not known.
+    fn agreed(&self) {
+        let is_again = {
+            let agreed = &mut self.state().agreed;
+            *agreed = (agreed.0.saturating_add(1), true);
+            agreed.0 > 1
+        };
+        if is_again {
+            for news in [ServerNews::ToolsChanged, ServerNews::PromptsChanged] {
+                drop(self.news.send(news));
+            }
+        }
+    }
+
+    /// Whether it has agreed since the last call of this.
+    pub(crate) fn take_agreed(&self) -> bool {
+        std::mem::take(&mut self.state().agreed.1)
     }
 
     /// The server no longer wants to know.

@@ -1,6 +1,7 @@
 //! A server of a run: connected when somebody needs it, started again when it has ended, and what is known of its tools.
 
 mod listening;
+mod subscription;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -27,6 +28,7 @@ use crate::peer::{CallError, Peer, PeerParts, Progress};
 use crate::prompt::PromptDefinition;
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
 use crate::stdio::{self, ErrorTail, ServerProcess};
+use subscription::{Subscription, subscribe};
 
 /// So often a server may be started within [`START_WINDOW`].
 const MOST_STARTS: usize = 5;
@@ -106,6 +108,8 @@ pub(crate) enum Tried {
 }
 
 struct Connection {
+    /// First: it holds the client.
+    _subscription: Option<Subscription>,
     client: Arc<Client>,
     process: Option<ServerProcess>,
 }
@@ -278,7 +282,7 @@ impl Server {
     async fn connect(self: &Arc<Self>) -> Result<Connection, CallError> {
         let around = &self.context.around;
         let (news, heard) = unbounded_channel();
-        let parts = PeerParts { news, root: file_uri(&around.cwd), person: self.person() };
+        let parts = PeerParts { news: news.clone(), root: file_uri(&around.cwd), person: self.person() };
         let (timeout, era) = (self.configured.config.timeout, self.inner().era);
         let plan = plan(&self.configured, around).await.map_err(CallError::Gone)?;
         let (peer, process) = match &plan {
@@ -298,9 +302,9 @@ impl Server {
                 (http::open(&self.context.http, (url, headers), tokens, parts).map_err(CallError::Gone)?, None)
             }
         };
-        let client = begin(peer, timeout, era).await?;
+        let client = Arc::new(begin(peer, timeout, era).await?);
         drop(tokio::spawn(listening::listen(Arc::downgrade(self), heard)));
-        Ok(Connection { client: Arc::new(client), process })
+        Ok(Connection { _subscription: subscribe(&client, news), client, process })
     }
 
     /// Lists its tools anew. Whoever declares them hears of it.
@@ -459,7 +463,7 @@ impl Server {
     /// Ends it.
     pub async fn close(&self) {
         let connection = self.inner().connection.take();
-        let Some(Connection { client, process }) = connection else { return };
+        let Some(Connection { client, process, .. }) = connection else { return };
         client.peer.close().await;
         drop(client);
         if let Some(process) = process {

@@ -64,7 +64,7 @@ pub(super) fn reported(text: impl Into<String>) -> AnswerTrouble {
 }
 
 pub(super) fn cut_off(what: &str, missing: &str) -> AnswerTrouble {
-    AnswerTrouble::lost(format!("{what} stream ended before {missing}"))
+    AnswerTrouble::lost(format!("the answer broke off: the {what} stream ended before {missing}"))
 }
 
 /// The text of arguments that may come as a value.

@@ -125,6 +125,38 @@ function tell(path) {
     chapter("Files", changed.length > 0 ? `${grouped(changed.length)} changed` : "none changed", [changed.slice(0, 4).map(({ name, changes }) => `${baseName(name)} ${times(changes)}`).join(", ")], () => [someOf(files, (file) => fileRow(path, file), 12)]),
     chapter("Cost", dollars(whole), [`this branch ${dollars(cost)}${peak > 0 ? `, context up to ${inShort(peak)} tokens` : ""}`], () => [costs(path, cost, whole, dropped.length)]),
   );
+  todoOf(path).then((found) => {
+    // Another branch may be shown meanwhile.
+    if (found && path === state.path) byId("story").append(todoChapter(found));
+  });
+}
+
+/** Entries of a kind that the index does not tell, of which so many are looked at for a list that the person has changed. */
+const ASKED_TODO = 40;
+
+/** The todo list at the end of a path: that of the tool's last change, or the person's. */
+async function todoOf(path) {
+  let left = ASKED_TODO;
+  for (let place = path.length - 1; place >= 0; place--) {
+    const node = nodes[path[place]];
+    const isResult = node.who === 2 && node.text.startsWith("[todo");
+    if (!isResult && (node.who !== QUIET || left-- <= 0)) continue;
+    const { entry } = await read(node).catch(() => ({}));
+    const made = isResult ? entry?.message?.isError !== true && entry?.message?.details : entry?.customType === "user_todo_edit" && entry.data;
+    if (isObject(made) && made.op !== "view" && Array.isArray(made.phases)) return { at: path[place], phases: made.phases.filter(isObject) };
+  }
+  return null;
+}
+
+const TODO_MARKS = { pending: "[ ]", in_progress: "[>]", completed: "[x]", abandoned: "[-]", blocked: "[!]" };
+
+/** What is to be done on the branch that is shown. */
+function todoChapter({ at, phases }) {
+  const tasks = phases.flatMap((phase) => listOf(phase.tasks).filter(isObject).map((task) => ({ phase: oneLine(phase.name, 80), words: oneLine(task.content, 240), status: said(task.status) })));
+  const closed = tasks.filter(({ status }) => status === "completed" || status === "abandoned").length;
+  const now = tasks.find(({ status }) => status === "in_progress");
+  const row = ({ phase, words, status }) => el("span", "", el("code", "", TODO_MARKS[status] ?? "[?]"), ` ${words}`, el("span", "when", phase));
+  return chapter("Todo", tasks.length > 0 ? `${grouped(closed)} of ${grouped(tasks.length)} closed` : "empty", [now && `now: ${now.words}`], () => [someOf(tasks, row, 12), wayTo(at, "its last change")]);
 }
 
 /** A file with a way to its first change, and a sheet of all of them. */

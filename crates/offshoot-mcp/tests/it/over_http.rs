@@ -100,6 +100,49 @@ fn a_server_of_the_newer_era_has_headers_and_no_session() {
     });
 }
 
+/// A server of the newer era that announces changes is listened to; when the stream has ended it is asked for again, and what may have
+/// changed meanwhile is listed anew.
+#[test]
+fn changes_come_in_a_stream_that_is_asked_for_again() {
+    run(async {
+        let listened = Mutex::new(0);
+        let server = HttpServer::start(move |of| match of.asks().as_str() {
+            "server/discover" => {
+                let capabilities = json!({"tools": {"listChanged": true}, "prompts": {}});
+                message(of, json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities}))
+            }
+            "tools/list" => message(of, tools()),
+            "subscriptions/listen" => {
+                let mut listened = listened.lock().unwrap();
+                *listened += 1;
+                let said = |method: &str| format!("data: {}\n\n", json!({"jsonrpc": "2.0", "method": method}));
+                match *listened {
+                    // Nothing has changed yet, and the stream breaks off.
+                    1 => stream(said("notifications/subscriptions/acknowledged")),
+                    2 => stream(said("notifications/subscriptions/acknowledged")),
+                    _ => refusal(404),
+                }
+            }
+            _ => refusal(404),
+        });
+        let run = of(&server, json!({}));
+        run.start().await;
+        let asked = |what: &str| {
+            let seen = server.seen().into_iter().filter(|request| request.asks() == what);
+            seen.collect::<Vec<_>>()
+        };
+        while asked("subscriptions/listen").len() < 3 || asked("tools/list").len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let wish = &asked("subscriptions/listen")[0];
+        assert_eq!(wish.json()["params"]["notifications"], json!({"toolsListChanged": true}));
+        assert_eq!(wish.header("mcp-method"), Some("subscriptions/listen"));
+        assert_eq!(asked("tools/list").len(), 2, "once at the start, once when it was agreed again");
+        run.servers_close().await;
+        assert_eq!(asked("subscriptions/listen").len(), 3, "a refusal is not asked for again");
+    });
+}
+
 /// A session that the server has forgotten has done nothing: the call is made again in a new one.
 #[test]
 fn a_forgotten_session_is_begun_anew_and_the_call_is_made_once_more() {

@@ -54,7 +54,7 @@ fn an_empty_word_offers_every_command_and_no_option() {
     assert_eq!(values(&world, "show x --thinking"), [""; 0]);
     assert_eq!(values(&world, "-p --thinking m"), ["minimal", "medium", "max"]);
     assert_eq!(values(&world, "tree x --filter user"), ["user-only"]);
-    assert_eq!(values(&world, "--approval ''"), ["auto", "edits", "ask", "read-only"]);
+    assert_eq!(values(&world, "--approval ''"), ["auto", "edits", "ask", "read-only", "plan"]);
     assert_eq!(values(&world, "--sandbox ''"), ["off", "workspace", "read-only"]);
     assert_eq!(values(&world, "--sandbox-network ''"), ["on", "off"]);
 }

@@ -85,7 +85,7 @@ fn a_name_that_no_tool_has_is_reported_when_extensions_have_loaded() {
     extension(&talk, "tools.js", TOOLS);
     let printed = run(&talk, &["-p", "go", "--tools", "read,lookpu", "--exclude-tools", "delegate,mcp__*"]);
     let warning = "there is no tool \"lookpu\" (did you mean lookup?); \
-                   there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list, lookup, delegate";
+                   there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list, lookup, delegate";
     assert!(printed.starts_with("Yes.\n") && printed.contains(warning), "{printed}");
     assert_eq!(sent(&talk), ["read"]);
 }

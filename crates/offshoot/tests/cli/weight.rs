@@ -248,6 +248,7 @@ fn what_fills_the_window_is_said_in_words() {
     write
     ask
     todo
+    plan
     task
     your prompts
     answers

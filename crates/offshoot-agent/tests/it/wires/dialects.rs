@@ -305,7 +305,10 @@ fn usage_is_found_wherever_a_server_puts_it() {
 fn a_server_that_never_says_why_it_ends_is_believed_only_if_it_is_known_for_it() {
     let events = [chunk(&json!({"content": "x"}))];
     let answer = read_as(model(Api::Completions, "http://x"), &events);
-    assert_eq!(answer.message.error_message.as_deref(), Some("Completions stream ended before finish_reason"));
+    assert_eq!(
+        answer.message.error_message.as_deref(),
+        Some("the answer broke off: the Completions stream ended before finish_reason")
+    );
     let compat = Compat { supports_finish_reason: Some(false), ..Compat::default() };
     let known = Model { compat, ..model(Api::Completions, "http://x") };
     assert_eq!(read_as(known, &events).message.stop_reason, StopReason::Stop);
