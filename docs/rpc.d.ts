@@ -436,7 +436,28 @@ export type RpcRequest1 =
       /**
        * The session file; of another agent also its id or a unique start of it
        */
-      file: string;
+      file?: string;
+      /**
+       * Import every session of other agents
+       */
+      all?: boolean;
+      /**
+       * Those of this agent only
+       */
+      agent?:
+        "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
+      /**
+       * Those with activity since then: an age such as 2h, 3d, 1w, or a date
+       */
+      since?: string;
+      /**
+       * Those of this working directory only
+       */
+      cwd?: string;
+      /**
+       * List what has no place in the tree
+       */
+      report?: boolean;
       /**
        * Of another agent: take an entry that may still grow as it is
        */

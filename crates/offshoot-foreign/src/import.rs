@@ -11,7 +11,7 @@ use offshoot_session::error::{Error, Result};
 use offshoot_session::header::{Header, NewHeader};
 use offshoot_session::id::{EntryId, is_valid_session_id};
 use offshoot_session::json::{Json, Object, quote};
-use offshoot_session::kind::{IMPORT_MARKER, Kind, SOURCE_RECORD};
+use offshoot_session::kind::{IMPORT_MARKER, Kind, Operation, SOURCE_RECORD};
 use offshoot_session::medium::{Medium as _, read_exact_at};
 
 use crate::agent::Agent;
@@ -21,7 +21,8 @@ use crate::key::{Key, hex_hash};
 use crate::mapper::Mapper;
 use crate::planned::PlannedEntry;
 use crate::record::{LONGEST_RECORD, RawRecord, RecordSpan, for_each_record, read_record};
-use crate::source_record::{Payload, data_of};
+use crate::source_record::{PAYLOADS, Payload, data_of};
+use crate::versions::KeptVersions;
 
 /// Whether an entry that may still grow is imported as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,19 @@ pub struct ImportReport {
     pub held: u64,
     /// What has no place in the tree, or is odd: how often, and the number of the first record.
     pub losses: BTreeMap<String, (u64, u64)>,
+}
+
+impl ImportReport {
+    /// Adds the figures of another import.
+    pub fn add(&mut self, other: &Self) {
+        self.records += other.records;
+        self.entries += other.entries;
+        self.kept += other.kept;
+        self.held += other.held;
+        for (code, (count, first)) in &other.losses {
+            self.losses.entry(code.clone()).or_insert((0, *first)).0 += count;
+        }
+    }
 }
 
 /// A line of the imported session.
@@ -71,6 +85,8 @@ pub(crate) struct ImportAs<'a> {
     pub(crate) end: OpenEnd,
     /// Ids of lines that are there already: they are passed over.
     pub(crate) known: &'a HashSet<String>,
+    /// Of an agent that changes its records in place: the records that are there already.
+    pub(crate) versions: &'a KeptVersions,
 }
 
 /// Passes the lines of a session on.
@@ -92,6 +108,11 @@ pub(crate) fn import<M: Mapper>(
         waiting: BTreeMap::new(),
         ids: HashMap::new(),
         tails: HashMap::new(),
+        records: HashSet::new(),
+        newer: HashMap::new(),
+        renamed: HashMap::new(),
+        open_at: None,
+        written: how.versions.open_at.clone(),
         last: (marker.clone(), marker),
         before: Vec::new(),
         has_begun: false,
@@ -148,6 +169,15 @@ struct Importing<'a, 't, M: Mapper> {
     ids: HashMap<Key, u32>,
     /// The kept records that follow an entry: what hangs on the entry hangs on them.
     tails: HashMap<EntryId, EntryId>,
+    /// Ids of records, where those that are gone are counted.
+    records: HashSet<String>,
+    /// Records that are there in another version, by number.
+    newer: HashMap<u32, String>,
+    /// The entries that are made of them.
+    renamed: HashMap<EntryId, EntryId>,
+    /// The entry at which the agent would go on, and the one of the last line that was written.
+    open_at: Option<EntryId>,
+    written: Option<EntryId>,
     /// The last line, and the entry that it is or follows.
     last: (EntryId, EntryId),
     /// Lines before the header can be written.
@@ -173,7 +203,19 @@ impl<M: Mapper> Importing<'_, '_, M> {
         let own = json.and_then(|json| M::record_id(json));
         let id = own.unwrap_or_else(|| hex_hash(&[self.how.agent.word().as_bytes(), raw.bytes], 16));
         let count = self.ids.entry(Key::of(&id)).and_modify(|count| *count += 1).or_insert(0);
-        let id = if *count == 0 { format!("{id}.s") } else { format!("{id}-{count}.s") };
+        let id = if *count == 0 { id } else { format!("{id}-{count}") };
+        let newer = self.how.versions.version(&id, raw.bytes);
+        if !self.how.agent.only_appends() {
+            self.records.insert(id.clone());
+        }
+        let id = match newer {
+            Some(version) => {
+                let named = format!("{id}~{version}.s");
+                self.newer.insert(raw.span.number, version);
+                named
+            }
+            None => format!("{id}.s"),
+        };
         let time = json.and_then(M::record_time);
         self.waiting.insert(raw.span.number, Waiting { span: raw.span, id, time });
         let mut planned = Vec::new();
@@ -183,7 +225,7 @@ impl<M: Mapper> Importing<'_, '_, M> {
             }
             self.mapper.take(raw.span, json, &mut planned);
         }
-        self.place(&planned)?;
+        self.place(planned)?;
         if !self.mapper.is_waiting() {
             self.keep_all()?;
         }
@@ -194,13 +236,17 @@ impl<M: Mapper> Importing<'_, '_, M> {
         let mut planned = Vec::new();
         if self.how.end == OpenEnd::Taken {
             self.mapper.close_open(&mut planned);
-            self.place(&planned)?;
-            planned.clear();
+            self.place(std::mem::take(&mut planned))?;
             self.keep_all()?;
         }
         let records = u32::try_from(self.report.records).unwrap_or(u32::MAX);
         planned.extend(self.mapper.leaf_marker(records));
-        self.place(&planned)?;
+        self.place(planned)?;
+        self.open_where_the_agent_is()?;
+        let gone = self.how.versions.gone(self.records.iter().map(String::as_str));
+        if gone > 0 {
+            self.report.losses.insert("source-shrunk".to_owned(), (gone, 1));
+        }
         self.report.held += self.waiting.len() as u64;
         Ok(self.report)
     }
@@ -211,12 +257,14 @@ impl<M: Mapper> Importing<'_, '_, M> {
     }
 
     /// Entries with the records of which they are made before them.
-    fn place(&mut self, planned: &[PlannedEntry<M::Form>]) -> Result<()> {
+    fn place(&mut self, planned: Vec<PlannedEntry<M::Form>>) -> Result<()> {
         if planned.is_empty() {
             return Ok(());
         }
+        let mut older = HashMap::new();
+        let planned: Vec<_> = planned.into_iter().map(|entry| self.version(entry, &mut older)).collect();
         let mut made = Vec::with_capacity(planned.len());
-        for entry in planned {
+        for entry in &planned {
             made.push(self.compose(entry)?);
         }
         let mut users: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -224,6 +272,7 @@ impl<M: Mapper> Importing<'_, '_, M> {
             entry.spans.as_slice().iter().for_each(|span| users.entry(span.number).or_default().push(at));
         }
         for (entry, new) in planned.iter().zip(&made) {
+            let is_known = self.how.known.contains(entry.id.as_str());
             let mut parent = self.parent_of(entry);
             for span in entry.spans.as_slice() {
                 let Some(record) = self.waiting.remove(&span.number) else { continue };
@@ -245,10 +294,84 @@ impl<M: Mapper> Importing<'_, '_, M> {
             }
             let line = LineToBe { id: entry.id.clone(), parent, entry: new.clone(), time: self.time, is_leaf };
             self.write(line)?;
+            if entry.kind != Kind::SessionInfo {
+                self.open_at = if is_leaf { entry.parent.clone() } else { Some(entry.id.clone()) };
+                self.written = if is_known { self.written.take() } else { self.open_at.clone() };
+            }
             if !is_leaf {
                 self.last = (entry.id.clone(), entry.id.clone());
             }
+            if let Some(older) = older.remove(&entry.id).filter(|_| !is_known) {
+                self.supersede(&older, &entry.id)?;
+            }
         }
+        Ok(())
+    }
+
+    /// The entry as it is named and placed beside what is there already. An older version of it is noted.
+    fn version(
+        &mut self,
+        mut entry: PlannedEntry<M::Form>,
+        older: &mut HashMap<EntryId, EntryId>,
+    ) -> PlannedEntry<M::Form> {
+        let is_marker = entry.kind == Kind::Custom && entry.spans.as_slice().is_empty();
+        let version = entry.spans.as_slice().iter().find_map(|span| self.newer.get(&span.number)).cloned();
+        if let Some(version) = version {
+            let span = entry.spans.first();
+            let new = EntryId::new(format!("{}~{version}", entry.id));
+            self.renamed.insert(entry.id.clone(), new.clone());
+            let old = std::mem::replace(&mut entry.id, new.clone());
+            if entry.kind == Kind::Message && !self.how.known.contains(new.as_str()) {
+                self.lose("version-replaced", span);
+                older.insert(new, old);
+            }
+        }
+        if let Some(parent) = entry.parent.as_ref().and_then(|parent| self.renamed.get(parent)).cloned() {
+            if is_marker {
+                entry.id = EntryId::new(format!(
+                    "leaf-{}",
+                    hex_hash(&[entry.id.as_str().as_bytes(), parent.as_str().as_bytes()], 16)
+                ));
+            }
+            entry.parent = Some(parent);
+        }
+        if let Some(refers) = entry.refers.as_ref().and_then(|refers| self.renamed.get(refers)).cloned() {
+            entry.refers = Some(refers);
+        }
+        // A new title of a session is said at its end.
+        let is_new = !self.how.known.contains(entry.id.as_str());
+        if entry.kind == Kind::SessionInfo && is_new && self.how.versions.leaf.is_some() {
+            entry.parent.clone_from(&self.how.versions.leaf);
+        }
+        entry
+    }
+
+    /// Rows that are gone move the end of a session, and so does a row in the middle that has a newer version.
+    fn open_where_the_agent_is(&mut self) -> Result<()> {
+        let Some(open_at) = self.open_at.clone() else { return Ok(()) };
+        if self.how.versions.open_at.is_none() || self.written.as_ref() == Some(&open_at) {
+            return Ok(());
+        }
+        let hash = hex_hash(&[open_at.as_str().as_bytes(), self.report.records.to_string().as_bytes()], 16);
+        let parent = Some(self.tails.get(&open_at).unwrap_or(&open_at).clone());
+        let entry = NewEntry::leaf_marker(Operation::Switch, None);
+        let id = EntryId::new(format!("leaf-{hash}"));
+        self.write(LineToBe { id, parent, entry, time: self.time, is_leaf: true })
+    }
+
+    /// Says that an entry has a newer version. What follows that one follows this label.
+    fn supersede(&mut self, older: &EntryId, newer: &EntryId) -> Result<()> {
+        let id = EntryId::new(format!("{newer}.l"));
+        let label = NewEntry::label(older.as_str(), Some("superseded"));
+        self.write(LineToBe {
+            id: id.clone(),
+            parent: Some(newer.clone()),
+            entry: label,
+            time: self.time,
+            is_leaf: false,
+        })?;
+        self.tails.insert(newer.clone(), id.clone());
+        self.last = (id, newer.clone());
         Ok(())
     }
 
@@ -373,9 +496,6 @@ pub fn imported_id(agent: Agent, native_id: &str) -> String {
 fn import_id(agent: Agent) -> String {
     hex_hash(&[IMPORT_MARKER.as_bytes(), agent.word().as_bytes()], 16)
 }
-
-/// The member of an entry in which holes are.
-pub(crate) const PAYLOADS: [&str; 3] = ["message", "summary", "content"];
 
 fn payload_of(new: &NewEntry) -> Option<&str> {
     PAYLOADS.iter().find_map(|name| new.member(name))

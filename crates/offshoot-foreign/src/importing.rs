@@ -1,9 +1,8 @@
 //! Imports a session file of any agent, and rebuilds its source from what was imported.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::sync::Arc;
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Result};
@@ -16,10 +15,12 @@ use sha2::{Digest as _, Sha256};
 use crate::agent::Agent;
 use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
-use crate::import::{ImportAs, ImportReport, ImportedLine, OpenEnd, PAYLOADS, import};
+use crate::import::{ImportAs, ImportReport, ImportedLine, OpenEnd, import};
 use crate::mapper::Mapper;
-use crate::source_record::rebuild;
+use crate::record::for_each_record;
+use crate::source_record::{PayloadTexts, rebuild};
 use crate::sources::{SessionVisitor, medium_of, visit};
+use crate::versions::KeptVersions;
 
 /// What is imported.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,8 @@ pub struct ImportWish<'a> {
     pub end: OpenEnd,
     /// Ids of lines that are there already: they are passed over.
     pub known: &'a HashSet<String>,
+    /// Of an agent that changes its records in place: the records that are there already.
+    pub versions: &'a KeptVersions,
 }
 
 /// Passes the lines of an imported session on, the header first. Nothing comes before the first message is there.
@@ -44,9 +47,9 @@ pub fn import_foreign(
     wish: ImportWish<'_>,
     take: &mut dyn FnMut(ImportedLine<'_>) -> Result<()>,
 ) -> Result<ImportReport> {
-    let ImportWish { agent, path, id, end, known } = wish;
+    let ImportWish { agent, path, id, end, known, versions } = wish;
     let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
-    let how = ImportAs { agent, path, id, end, known };
+    let how = ImportAs { agent, path, id, end, known, versions };
     visit(agent, path, medium, ImportVisitor { how, take })
 }
 
@@ -123,39 +126,6 @@ impl RebuiltSource {
     }
 }
 
-/// The payloads of entries, in which holes of records are. Neighbours use the same few.
-pub(crate) struct PayloadTexts<'a> {
-    session: &'a Session,
-    texts: HashMap<String, Arc<str>>,
-    length: usize,
-}
-
-impl<'a> PayloadTexts<'a> {
-    /// So many payloads are kept, and so many bytes of them.
-    const MOST: usize = 16;
-    const LARGEST: usize = 32 << 20;
-
-    pub(crate) fn new(session: &'a Session) -> Self {
-        Self { session, texts: HashMap::new(), length: 0 }
-    }
-
-    /// The payload of an entry.
-    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<str>> {
-        if let Some(text) = self.texts.get(id) {
-            return Some(Arc::clone(text));
-        }
-        let entry = self.session.entry(self.session.tree().find(id)?).ok()?;
-        let text: Arc<str> = PAYLOADS.iter().find_map(|name| entry.get(name))?.text().into();
-        if self.texts.len() >= Self::MOST || self.length.saturating_add(text.len()) > Self::LARGEST {
-            self.texts.clear();
-            self.length = 0;
-        }
-        self.length += text.len();
-        self.texts.insert(id.to_owned(), Arc::clone(&text));
-        Some(text)
-    }
-}
-
 /// Rebuilds the source of an imported session, record by record, and passes its bytes on.
 ///
 /// # Errors
@@ -192,6 +162,30 @@ pub fn rebuilt(session: &Session, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> 
             None => found.lack(*number..=*number),
         }
     }
+    found.sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(found)
+}
+
+/// Whether an imported session has every record of a source as it is now, where records change in place.
+///
+/// # Errors
+/// The session or the source cannot be read.
+pub fn kept_rows(agent: Agent, path: &Path, session: &Session) -> Result<RebuiltSource> {
+    let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
+    let kept = KeptVersions::of(session)?;
+    let mut found = RebuiltSource { bytes: 0, records: 0, sha256: String::new(), lacking: Vec::new() };
+    let mut hash = Sha256::new();
+    for_each_record(&medium, |raw| {
+        let whole = [raw.bytes, if raw.is_terminated { b"\n" } else { b"" }].concat();
+        hash.update(&whole);
+        found.bytes += whole.len() as u64;
+        found.records += 1;
+        if !kept.has(&whole) {
+            found.lack(u64::from(raw.span.number)..=u64::from(raw.span.number));
+        }
+        Ok(())
+    })
+    .map_err(Error::io("read", path))?;
     found.sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(found)
 }

@@ -1,14 +1,20 @@
 //! The bytes of a record beside the entries that were made of it: what stands in them with the same bytes is a hole, so a text
 //! is stored once. Knows no agent.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
+use offshoot_session::entry::Source as _;
 use offshoot_session::json::{Json, JsonKind, Object, quote};
+use offshoot_session::session::Session;
 
 use crate::record::LONGEST_RECORD;
+
+/// The member of an entry in which holes are.
+pub(crate) const PAYLOADS: [&str; 3] = ["message", "summary", "content"];
 
 /// Shorter texts are not worth a hole.
 const SHORTEST: usize = 64;
@@ -103,6 +109,39 @@ fn long_strings(bytes: &[u8]) -> Vec<(usize, usize)> {
         at = end + 1;
     }
     found
+}
+
+/// The payloads of entries, in which holes of records are. Neighbours use the same few.
+pub(crate) struct PayloadTexts<'a> {
+    session: &'a Session,
+    texts: HashMap<String, Arc<str>>,
+    length: usize,
+}
+
+impl<'a> PayloadTexts<'a> {
+    /// So many payloads are kept, and so many bytes of them.
+    const MOST: usize = 16;
+    const LARGEST: usize = 32 << 20;
+
+    pub(crate) fn new(session: &'a Session) -> Self {
+        Self { session, texts: HashMap::new(), length: 0 }
+    }
+
+    /// The payload of an entry.
+    pub(crate) fn get(&mut self, id: &str) -> Option<Arc<str>> {
+        if let Some(text) = self.texts.get(id) {
+            return Some(Arc::clone(text));
+        }
+        let entry = self.session.entry(self.session.tree().find(id)?).ok()?;
+        let text: Arc<str> = PAYLOADS.iter().find_map(|name| entry.get(name))?.text().into();
+        if self.texts.len() >= Self::MOST || self.length.saturating_add(text.len()) > Self::LARGEST {
+            self.texts.clear();
+            self.length = 0;
+        }
+        self.length += text.len();
+        self.texts.insert(id.to_owned(), Arc::clone(&text));
+        Some(text)
+    }
 }
 
 /// A kept record, as its entry says it.

@@ -5,13 +5,16 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, ImportReport, ImportWish, OpenEnd, RebuiltSource, import_foreign, imported_id, rebuilt};
+use offshoot_foreign::{
+    Agent, ImportReport, ImportWish, KeptVersions, OpenEnd, RebuiltSource, import_foreign, imported_id, kept_rows,
+    rebuilt,
+};
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, Object};
-use offshoot_session::kind::{HIDDEN, IMPORT_MARKER, LEAF_MARKER};
+use offshoot_session::kind::{HIDDEN, IMPORT_MARKER, Kind, LEAF_MARKER};
 use offshoot_session::medium::{FileMedium, Medium as _, Stamp};
 use offshoot_session::session::{Session, SpillPolicy};
 
@@ -38,6 +41,8 @@ pub(crate) struct ForeignImport {
     known: HashSet<String>,
     /// Its length, if it is there.
     length: Option<u64>,
+    /// Of an agent that changes its records in place: those that are there already.
+    versions: KeptVersions,
     end: OpenEnd,
     note: Option<String>,
     pub(crate) report: ImportReport,
@@ -65,12 +70,6 @@ pub fn own_session_of(place: &Place, file: &Path) -> Result<(PathBuf, Option<Str
 impl ForeignImport {
     /// Looks at the source and at what is there of it.
     pub(crate) fn plan(place: &Place, agent: Agent, source: &Path, is_now: bool) -> Result<Self> {
-        if !agent.only_appends() {
-            let why = format!("{} changes its records in place, which an import cannot follow yet", agent.title());
-            let instead =
-                Hint::Text("`offshoot fork` makes a session of yours from it, without the agent's records".to_owned());
-            return Err(Failure::refused(FailureKind::Failed, why).hint(instead));
-        }
         let foreign = place.open_to_read(source)?;
         let stamp = std::fs::metadata(source).ok().and_then(|meta| Stamp::of(&meta).modified_at());
         let is_still = stamp.is_none_or(|modified| place.now().saturating_sub(modified) > STILL);
@@ -88,6 +87,7 @@ impl ForeignImport {
             id: None,
             known: HashSet::new(),
             length: None,
+            versions: KeptVersions::default(),
             end,
             note: None,
             report,
@@ -114,6 +114,11 @@ impl ForeignImport {
                     Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
                 continue;
             }
+            if !agent.only_appends() {
+                plan.versions = KeptVersions::of(&there)?;
+                // What is gone or has a newer version is known by what is there.
+                plan.report = plan.as_it_is(&known)?;
+            }
             (plan.target, plan.known, plan.length) = (path, known, Some(there.raw_length()));
             return Ok(plan);
         }
@@ -139,8 +144,12 @@ impl ForeignImport {
     }
 
     fn wish(&self) -> ImportWish<'_> {
-        let Self { agent, source, id, end, known, .. } = self;
-        ImportWish { agent: *agent, path: source, id: id.as_deref(), end: *end, known }
+        let Self { agent, source, id, end, known, versions, .. } = self;
+        ImportWish { agent: *agent, path: source, id: id.as_deref(), end: *end, known, versions }
+    }
+
+    fn as_it_is(&self, known: &HashSet<String>) -> Result<ImportReport> {
+        Ok(import_foreign(ImportWish { known, ..self.wish() }, &mut |_| Ok(()))?)
     }
 
     fn create(&self, place: &Place) -> Result<u64> {
@@ -173,8 +182,8 @@ impl ForeignImport {
             }
             Ok(())
         })?;
-        // A place alone is no news, but new lines would move it.
-        if lines == 0 {
+        // A place alone is no news, but new lines would move it. Rows that are gone move it too.
+        if lines == 0 && (self.agent.only_appends() || leaf.is_none()) {
             return Ok(0);
         }
         new.extend(leaf.map(|leaf| leaf + "\n"));
@@ -194,12 +203,19 @@ impl ForeignImport {
     /// Rebuilds the source from what was imported, and compares.
     pub(crate) fn verify(&self, place: &Place) -> Result<RebuiltSource> {
         let session = place.open_file(&self.target, SpillPolicy::Temporary)?;
+        if !self.agent.only_appends() {
+            return self.compared(kept_rows(self.agent, &self.source, &session)?, true);
+        }
         let mut source = offshoot_foreign::SourceBytes::open(self.agent, &self.source)?;
         let mut is_equal = true;
         let rebuilt = rebuilt(&session, &mut |bytes| {
             is_equal &= source.continues_with(bytes)?;
             Ok(())
         })?;
+        self.compared(rebuilt, is_equal)
+    }
+
+    fn compared(&self, rebuilt: RebuiltSource, is_equal: bool) -> Result<RebuiltSource> {
         if is_equal && rebuilt.lacking.is_empty() {
             return Ok(rebuilt);
         }
@@ -243,7 +259,8 @@ pub(crate) fn report_json(report: &ImportReport) -> String {
 /// The ids of all lines that an import has.
 fn ids_of(agent: Agent, source: &Path, end: OpenEnd) -> Result<(HashSet<String>, ImportReport)> {
     let mut ids = HashSet::new();
-    let wish = ImportWish { agent, path: source, id: None, end, known: &HashSet::new() };
+    let versions = KeptVersions::default();
+    let wish = ImportWish { agent, path: source, id: None, end, known: &HashSet::new(), versions: &versions };
     let report = import_foreign(wish, &mut |line| {
         ids.extend(line.id.filter(|_| !line.is_leaf).map(str::to_owned));
         Ok(())
@@ -273,6 +290,11 @@ fn was_continued(session: &Session, known: &HashSet<String>, ids: &HashSet<Strin
         let Some(id) = tree.node(ix).id().map(EntryId::as_str).filter(|id| !ids.contains(*id)) else { continue };
         let record = id.split_once(['.', '~']).map_or(id, |(record, _)| record);
         if known.contains(&format!("{id}.s")) || known.contains(&format!("{record}.s")) {
+            continue;
+        }
+        // Titles of a store have ids of their own, made of what they said then.
+        let is_hash = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hash && tree.node(ix).kind() == Kind::SessionInfo {
             continue;
         }
         let custom = session.entry(ix)?.str("customType").map(std::borrow::Cow::into_owned);

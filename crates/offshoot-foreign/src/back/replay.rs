@@ -13,8 +13,7 @@ use offshoot_session::tree::NodeIx;
 
 use super::claude::end_transcript;
 use super::{BackFormat, BackWish, TakeLine};
-use crate::importing::PayloadTexts;
-use crate::source_record::{KeptRecord, rebuild};
+use crate::source_record::{KeptRecord, PayloadTexts, rebuild};
 
 /// The kept records of a path, in the order of the source.
 pub(super) struct NativeRecords {

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use offshoot_foreign::{Agent, BackFormat, BackReport, BackWish, ImportWish, OpenEnd, import_foreign, write_back};
+use offshoot_foreign::{
+    Agent, BackFormat, BackReport, BackWish, ImportWish, KeptVersions, OpenEnd, import_foreign, write_back,
+};
 use offshoot_session::context::Message;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
@@ -160,7 +162,14 @@ fn a_session_with_everything_is_spelled_for_both() {
 
 fn imported(agent: Agent, path: &Path) -> Session {
     let mut text = String::new();
-    let wish = ImportWish { agent, path, id: None, end: OpenEnd::Taken, known: &HashSet::new() };
+    let wish = ImportWish {
+        agent,
+        path,
+        id: None,
+        end: OpenEnd::Taken,
+        known: &HashSet::new(),
+        versions: &KeptVersions::default(),
+    };
     import_foreign(wish, &mut |line| {
         text += line.text;
         text.push('\n');

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, ImportWish, OpenEnd, import_foreign, rebuilt};
+use offshoot_foreign::{Agent, ImportWish, KeptVersions, OpenEnd, import_foreign, kept_rows, rebuilt};
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::HIDDEN;
 use offshoot_session::session::{Options, Session};
@@ -16,13 +16,31 @@ fn sources() -> Vec<(Agent, PathBuf)> {
     let claude = claude.filter(|file| !file.ends_with("journal.jsonl")).map(|file| (Agent::Claude, file));
     let codex = files(&fixtures("codex"), ".jsonl").into_iter().chain(files(&fixtures("codex"), ".zst"));
     let is_rollout = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().starts_with("rollout-");
-    claude.chain(codex.filter(is_rollout).map(|file| (Agent::Codex, file))).collect()
+    let gemini = files(&fixtures("gemini-cli").join("tmp"), ".jsonl").into_iter().map(|file| (Agent::Gemini, file));
+    let copilot = files(&fixtures("copilot-cli"), ".jsonl").into_iter().map(|file| (Agent::Copilot, file));
+    let codex = codex.filter(is_rollout).map(|file| (Agent::Codex, file));
+    claude.chain(codex).chain(gemini).chain(copilot).collect()
+}
+
+/// Sessions in stores whose rows change.
+fn stored() -> Vec<(Agent, PathBuf)> {
+    let of = |agent: Agent, store: &str, ids: &[&str]| -> Vec<(Agent, PathBuf)> {
+        ids.iter()
+            .map(|id| {
+                (agent, fixtures(store.split('/').next().unwrap()).join(store.split_once('/').unwrap().1).join(id))
+            })
+            .collect()
+    };
+    let opencode = of(Agent::Opencode, "opencode/opencode.db", &["ses_main", "ses_kid", "ses_fork"]);
+    let goose = of(Agent::Goose, "goose/data/sessions/sessions.db", &["20260922_1"]);
+    let crush = of(Agent::Crush, "crush/.crush/crush.db", &["crush-main", "toolu_c9"]);
+    opencode.into_iter().chain(goose).chain(crush).collect()
 }
 
 /// The lines that an import adds to those that are there.
 fn import(agent: Agent, path: &Path, end: OpenEnd, known: &mut HashSet<String>) -> Vec<(String, bool)> {
     let mut lines = Vec::new();
-    let wish = ImportWish { agent, path, id: None, end, known: &known.clone() };
+    let wish = ImportWish { agent, path, id: None, end, known: &known.clone(), versions: &KeptVersions::default() };
     import_foreign(wish, &mut |line| {
         known.extend(line.id.map(str::to_owned));
         lines.push((line.text.to_owned(), line.is_leaf));
@@ -83,7 +101,8 @@ fn imported_sessions_have_the_same_entries_and_contexts() {
             context.messages(session).map(|message| format!("{:?}", message.unwrap())).collect::<Vec<_>>()
         };
         assert_eq!(context(&imported), context(&foreign), "{here}");
-        assert_eq!((imported.id(), imported.cwd()), (foreign.id(), foreign.cwd()));
+        let id = offshoot_foreign::imported_id(agent, foreign.id());
+        assert_eq!((imported.id(), imported.cwd()), (id.as_str(), foreign.cwd()));
         assert_eq!(imported.name().unwrap(), foreign.name().unwrap());
         let odd = imported.diagnostics().iter().filter(|told| told.code.as_str() != "orphan").count();
         assert_eq!(odd, 0, "{here}: {:?}", imported.diagnostics());
@@ -229,4 +248,79 @@ fn entries_of_an_import_have_short_names() {
     let ids = offshoot_session::entry_name::short_ids(tree, [ix]).unwrap();
     assert_eq!(ids.get("a0000192-1111-4111-8111-000000000192"), "a0000192");
     assert_eq!(tree.find_prefix("a0000192").unwrap(), ix);
+}
+
+#[test]
+fn sessions_of_stores_have_all_their_rows() {
+    for (agent, path) in stored() {
+        let (text, here) = (whole(agent, &path), path.display());
+        let imported = session(&text);
+        let foreign = (agent.format().open)(&path, Options::default()).unwrap();
+        assert_eq!(shown(&imported), shown(&foreign), "{here}");
+        let found = kept_rows(agent, &path, &imported).unwrap();
+        assert_eq!((found.lacking, found.records > 1), (Vec::new(), true), "{here}");
+        assert_eq!((imported.name().unwrap(), imported.cwd()), (foreign.name().unwrap(), foreign.cwd()), "{here}");
+        let odd: Vec<_> = imported.diagnostics().iter().filter(|told| told.code.as_str() != "orphan").collect();
+        assert!(odd.is_empty(), "{here}: {odd:?}");
+    }
+}
+
+/// A store that changes: a row that changed is a newer version beside the old one, rows that are gone stay, and the model gets
+/// what the agent would have sent.
+#[test]
+fn rows_that_change_are_newer_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("opencode.db");
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &store).unwrap();
+    let path = store.join("ses_kid");
+    let mut text = whole(Agent::Opencode, &path);
+    let change = |sql: &str| rusqlite::Connection::open(&store).unwrap().execute_batch(sql).unwrap();
+    let grow = |text: &mut String| {
+        let before = session(text);
+        let tree = before.tree();
+        let known = tree.entries().filter_map(|ix| tree.node(ix).id().map(|id| id.as_str().to_owned())).collect();
+        let versions = KeptVersions::of(&before).unwrap();
+        let wish = ImportWish {
+            agent: Agent::Opencode,
+            path: &path,
+            id: None,
+            end: OpenEnd::Taken,
+            known: &known,
+            versions: &versions,
+        };
+        let mut lines = 0;
+        let report = import_foreign(wish, &mut |line| {
+            *text += line.text;
+            text.push('\n');
+            lines += usize::from(!line.is_leaf);
+            Ok(())
+        })
+        .unwrap();
+        let after = session(text);
+        assert_eq!(kept_rows(Agent::Opencode, &path, &after).unwrap().lacking, []);
+        let foreign = (Agent::Opencode.format().open)(&path, Options::default()).unwrap();
+        let said = |session: &Session| {
+            let context = session.context().unwrap();
+            context.messages(session).map(|message| message.unwrap().json).collect::<Vec<_>>()
+        };
+        assert_eq!(said(&after), said(&foreign));
+        assert_eq!(after.name().unwrap(), foreign.name().unwrap());
+        (lines, report)
+    };
+    assert_eq!(grow(&mut text).0, 0, "nothing is new");
+    let last = "SELECT id FROM message WHERE session_id = 'ses_kid' ORDER BY time_created DESC, id DESC LIMIT 1";
+    change(&format!(
+        "UPDATE part SET data = json_set(data, '$.text', 'another end') WHERE message_id = ({last}) AND json_extract(data, '$.type') = 'text'"
+    ));
+    let (lines, report) = grow(&mut text);
+    assert!(lines >= 3, "the record, the entry and a label");
+    assert_eq!(report.losses["version-replaced"].0, 1);
+    assert!(text.contains("another end") && text.contains("superseded"));
+    assert_eq!(grow(&mut text).0, 0, "the newer version is known");
+    change("UPDATE session SET title = 'renamed' WHERE id = 'ses_kid'");
+    assert!(grow(&mut text).0 >= 2);
+    change(&format!("DELETE FROM message WHERE id = ({last})"));
+    let (_, report) = grow(&mut text);
+    assert_eq!(report.losses["source-shrunk"].0, 1);
+    assert!(text.contains("another end"), "what is gone there stays here");
 }

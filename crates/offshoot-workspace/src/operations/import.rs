@@ -1,5 +1,7 @@
 //! Copies a session file into the store. One of another agent becomes a session of offshoot's.
 
+mod many;
+
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -15,19 +17,31 @@ use offshoot_session::text::counted;
 
 use crate::failure::{Failure, Result};
 use crate::foreign_import::{ForeignImport, report_json};
-use crate::given::{FileName, SessionName};
+use crate::given::{FileName, FolderName, SessionName, Text};
 use crate::input;
 use crate::lookup::Access;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output};
 use crate::operations::fork::nothing_to_copy;
+use crate::operations::list::ListedProgram;
 use crate::place::Place;
 use crate::words::{Note, Words};
+use many::{ImportedOne, WantedImport};
 
 input! {
     /// What `import` gets.
     pub struct ImportInput {
         /// The session file; of another agent also its id or a unique start of it
-        file: FileName = arg,
+        file: Option<FileName> = arg (conflicts ["all", "agent", "since", "cwd"]),
+        /// Import every session of other agents
+        all: bool = flag,
+        /// Those of this agent only
+        agent: Option<ListedProgram> = option ("AGENT"),
+        /// Those with activity since then: an age such as 2h, 3d, 1w, or a date
+        since: Option<Text> = option ("TIME"),
+        /// Those of this working directory only
+        cwd: Option<FolderName> = option ("DIR"),
+        /// List what has no place in the tree
+        report: bool = flag,
         /// Of another agent: take an entry that may still grow as it is
         now: bool = flag,
         /// Of another agent: rebuild the source from the import, and compare
@@ -43,6 +57,9 @@ pub struct Import;
 #[derive(Debug)]
 pub struct ImportPlan {
     is_verified: bool,
+    is_now: bool,
+    /// Whether losses are listed.
+    has_report: bool,
     file: PathBuf,
     to: ImportPlace,
     /// Another file of the store with the same id.
@@ -57,6 +74,8 @@ enum ImportPlace {
     Beside(PathBuf),
     /// Another agent's.
     Foreign(Box<ForeignImport>),
+    /// Many of other agents; they are only counted unless all are asked for.
+    Many { wanted: Vec<WantedImport>, is_all: bool },
 }
 
 /// A file of the store.
@@ -70,6 +89,16 @@ pub struct ImportOutput {
     pub report: Option<ImportReport>,
     /// The sha256 of the source, if it was rebuilt.
     pub sha256: Option<String>,
+    /// Of many sessions: what was or would be imported, and what failed.
+    many: Option<ManyOutput>,
+    has_report: bool,
+}
+
+#[derive(Debug)]
+struct ManyOutput {
+    wanted: Vec<WantedImport>,
+    is_all: bool,
+    done: Option<ManyImported>,
 }
 
 /// A path in the store.
@@ -79,11 +108,15 @@ pub struct ImportedFile {
     /// Whether the same is there already.
     note: Option<String>,
     sha256: Option<String>,
+    many: Option<ManyImported>,
 }
+
+/// What came of each session, and what failed.
+type ManyImported = (Vec<ImportedOne>, Vec<Failure>);
 
 impl ImportedFile {
     fn new(path: PathBuf, note: Option<&str>) -> Self {
-        Self { path, note: note.map(str::to_owned), sha256: None }
+        Self { path, note: note.map(str::to_owned), sha256: None, many: None }
     }
 }
 
@@ -103,17 +136,23 @@ impl Operation for Import {
                the store already stays where it is.\n\n\
                The copy comes from elsewhere: `-c` and `latest` pass over it until it was\n\
                opened by its id, name or path.\n\n\
-               A session of Claude Code or Codex becomes a session of offshoot's, with the\n\
+               A session of another agent becomes a session of offshoot's, with the\n\
                agent's ids, all branches and every byte of its records. Importing it again\n\
                appends what the agent has added; if you have continued the session here,\n\
                that goes to a session beside it. What may still grow waits until the file\n\
                was still for ten minutes, unless --now takes it. --verify rebuilds the\n\
-               agent's file from the import and compares it byte for byte.\n\n\
+               agent's file from the import and compares it byte for byte. Rows of a store\n\
+               that the agent has changed become newer versions beside the old ones. --report\n\
+               lists what has no place in the tree.\n\n\
+               Without FILE it says how many sessions of other agents there are. --all imports\n\
+               them, and --agent, --since and --cwd choose some.\n\n\
                Prints the path of the file in the store; with --json {\"path\", \"note\"}, where\n\
                the note says that the file or its id is there already, or is null. Of\n\
                another agent's session it also has \"report\": {\"records\", \"entries\", \"kept\",\n\
-               \"held\", \"losses\": [{\"code\", \"count\", \"first\"}]}, and with --verify \"sha256\".",
-        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl",
+               \"held\", \"losses\": [{\"code\", \"count\", \"first\"}]}, and with --verify \"sha256\".\n\
+               Of many: {\"sessions\": [{\"agent\", \"source\", \"path\", \"note\", \"report\", \"sha256\"?}],\n\
+               \"failed\"}; before they are imported {\"agent\", \"source\", \"bytes\"} of each.",
+        examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl\n  offshoot import --all --since 4w",
         past: "imported",
         effect: OperationEffect::Makes { dry_run: "Show what would be copied, and where, and write nothing" },
     };
@@ -125,8 +164,14 @@ impl Operation for Import {
     }
 
     fn plan(place: &Place, _: Option<&Session>, input: &ImportInput) -> Result<ImportPlan> {
-        let file = place.path(&input.file.0);
-        let words = input.file.0.to_string_lossy();
+        let (is_verified, is_now, has_report) = (input.verify, input.now, input.report);
+        let Some(given) = &input.file else {
+            let wanted = many::wanted(place, input)?;
+            let to = ImportPlace::Many { wanted, is_all: input.all };
+            return Ok(ImportPlan { is_verified, is_now, has_report, file: PathBuf::new(), to, known: None });
+        };
+        let file = place.path(&given.0);
+        let words = given.0.to_string_lossy();
         let file = match (file.try_exists(), place.store()) {
             (Ok(false), Ok(_)) => place.named_of_agents(&words, Access::Read)?.unwrap_or(file),
             _ => file,
@@ -134,7 +179,7 @@ impl Operation for Import {
         if let Some(agent) = place.agent_of_session(&file) {
             let foreign = ForeignImport::plan(place, agent, &file, input.now)?;
             let to = ImportPlace::Foreign(Box::new(foreign));
-            return Ok(ImportPlan { is_verified: input.verify, file, to, known: None });
+            return Ok(ImportPlan { is_verified, is_now, has_report, file, to, known: None });
         }
         let session = place.open_file(&file, SpillPolicy::Temporary)?;
         if std::fs::metadata(&file).is_ok_and(|meta| meta.len() == 0) {
@@ -151,7 +196,7 @@ impl Operation for Import {
                 ImportPlace::Beside(target.with_file_name(file_name(&file, &target)))
             }
         };
-        Ok(ImportPlan { is_verified: false, file, to, known })
+        Ok(ImportPlan { is_verified: false, is_now, has_report, file, to, known })
     }
 
     fn make(place: &Place, _: Option<&mut Session>, plan: &ImportPlan) -> Result<Option<ImportedFile>> {
@@ -161,25 +206,35 @@ impl Operation for Import {
             ImportPlace::Foreign(foreign) => {
                 let done = foreign.make(place)?;
                 let verified = if plan.is_verified { Some(foreign.verify(place)?.sha256) } else { None };
-                Ok(Some(ImportedFile { path: done.target, note: done.note, sha256: verified }))
+                Ok(Some(ImportedFile { path: done.target, note: done.note, sha256: verified, many: None }))
+            }
+            ImportPlace::Many { is_all: false, .. } => Ok(None),
+            ImportPlace::Many { wanted, .. } => {
+                let many = many::import_all(place, wanted, |one| one.import(place, plan));
+                Ok(Some(ImportedFile { many: Some(many), ..ImportedFile::new(PathBuf::new(), None) }))
             }
         }
     }
 
     fn output(plan: ImportPlan, finished: Finished<'_, ImportedFile>) -> Result<ImportOutput> {
-        let mut report = None;
+        let (mut report, mut many) = (None, None);
+        let has_report = plan.has_report;
         let placed = match (plan.to, finished.written) {
             (ImportPlace::Inside(path), _) => ImportedFile::new(path, Some("the file is in the store already")),
             (ImportPlace::Foreign(foreign), placed) => {
                 report = Some(foreign.report.clone());
                 placed.unwrap_or_else(|| ImportedFile::new(foreign.target().to_path_buf(), foreign.note().as_deref()))
             }
+            (ImportPlace::Many { wanted, is_all }, placed) => {
+                many = Some(ManyOutput { wanted, is_all, done: placed.and_then(|placed| placed.many) });
+                ImportedFile::new(PathBuf::new(), None)
+            }
             (ImportPlace::Beside(_), Some(placed)) => placed,
             (ImportPlace::Beside(target), None) => free_place(&plan.file, &target)?,
         };
         let has_id = |other: PathBuf| format!("{} has the same id; name a session by its path", other.display());
         let note = placed.note.or_else(|| plan.known.map(has_id));
-        Ok(ImportOutput { path: placed.path, note, report, sha256: placed.sha256 })
+        Ok(ImportOutput { path: placed.path, note, report, sha256: placed.sha256, many, has_report })
     }
 }
 
@@ -268,6 +323,15 @@ fn is_same(medium: &FileMedium, path: &Path) -> bool {
 
 impl Output for ImportOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(many) = &self.many {
+            let sessions: Vec<String> = match &many.done {
+                Some((done, _)) => done.iter().map(ImportedOne::json).collect(),
+                None => many.wanted.iter().map(WantedImport::json).collect(),
+            };
+            let object = Object::new().raw("sessions", format!("[{}]", sessions.join(",")));
+            let failed = many.done.as_ref().map_or(0, |(_, failed)| failed.len());
+            return out.write_all(object.raw("failed", failed).finish().as_bytes());
+        }
         let object = Object::new().str("path", &self.path.to_string_lossy());
         let object = object.str_or_null("note", self.note.as_deref());
         let object = match &self.report {
@@ -277,7 +341,19 @@ impl Output for ImportOutput {
         out.write_all(object.opt_str("sha256", self.sha256.as_deref()).finish().as_bytes())
     }
 
+    fn failed(&self) -> &[Failure] {
+        self.many.as_ref().and_then(|many| many.done.as_ref()).map_or(&[], |(_, failed)| failed)
+    }
+
+    fn failure(&self) -> Option<&Failure> {
+        self.failed().first()
+    }
+
     fn words(&self, words: &mut Words) {
+        if let Some(many) = &self.many {
+            many.words(words, self.has_report);
+            return;
+        }
         words.is_exact = true;
         words.line(self.path.display().to_string());
         words.notes.extend(self.note.clone().map(Note::Told));
@@ -286,9 +362,51 @@ impl Output for ImportOutput {
             let kept = counted(usize::try_from(report.kept).unwrap_or(usize::MAX), "record", "records");
             let told = format!("{} entries; {kept} kept as bytes only{held}", report.entries);
             words.notes.push(Note::Told(told));
+            if self.has_report {
+                losses(report).for_each(|line| words.notes.push(Note::Told(line)));
+            }
         }
         if self.sha256.is_some() {
             words.notes.push(Note::Told("the import gives back the source byte for byte".to_owned()));
         }
     }
+}
+
+impl ManyOutput {
+    fn words(&self, words: &mut Words, has_report: bool) {
+        let Some((done, failed)) = &self.done else {
+            if self.wanted.is_empty() {
+                words.line("no session of another agent fits");
+                return;
+            }
+            words.line(format!("would import {}", many::words_of(&self.wanted)));
+            if !self.is_all {
+                words.notes.push(Note::Helps("--all imports them; --agent, --since and --cwd choose some".to_owned()));
+            }
+            return;
+        };
+        let mut sum = ImportReport::default();
+        for one in done {
+            words.line(one.line());
+            sum.add(&one.report);
+        }
+        let failures = if failed.is_empty() { String::new() } else { format!(", {} failed", failed.len()) };
+        let told = format!(
+            "{} imported{failures}: {} records, {} entries, {} kept as bytes only, {} held back",
+            counted(done.len(), "session", "sessions"),
+            sum.records,
+            sum.entries,
+            sum.kept,
+            sum.held
+        );
+        words.notes.push(Note::Told(told));
+        if has_report {
+            losses(&sum).for_each(|line| words.notes.push(Note::Told(line)));
+        }
+    }
+}
+
+/// What has no place in the tree, a line each.
+fn losses(report: &ImportReport) -> impl Iterator<Item = String> {
+    report.losses.iter().map(|(code, (count, first))| format!("{code}: {count}, first in record {first}"))
 }

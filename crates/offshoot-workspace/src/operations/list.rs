@@ -65,7 +65,7 @@ closed_words! {
 }
 
 impl ListedProgram {
-    fn takes(self, program: SessionProgram) -> bool {
+    pub(crate) fn takes(self, program: SessionProgram) -> bool {
         match self {
             Self::All => true,
             Self::Offshoot => program == SessionProgram::Offshoot,
@@ -204,7 +204,8 @@ impl Operation for List {
     }
 }
 
-fn since(place: &Place, given: &str) -> Result<Millis> {
+/// A time as a person gives it.
+pub(crate) fn since(place: &Place, given: &str) -> Result<Millis> {
     let help = "an age is a number with s, m, h, d or w, such as 2h; a date is 2026-01-14 or 2026-01-14T10:00";
     entry_name::time(given, place.now(), &Zone::local()).ok_or_else(|| {
         Failure::refused(FailureKind::Usage, format!("{given:?} is not a time")).hint(Hint::Text(help.to_owned()))

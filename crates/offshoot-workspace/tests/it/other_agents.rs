@@ -147,3 +147,42 @@ fn an_import_is_followed_until_somebody_continues_it() {
     assert_eq!(std::fs::read(&own).unwrap(), continued, "never appended to");
     assert!(import(&place, &file).contains(&format!("{id}.2")), "the second one is followed");
 }
+
+/// A store whose rows change is followed, and every session of other agents is imported at once.
+#[test]
+fn sessions_of_stores_are_imported_and_followed_and_all_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("opencode");
+    std::fs::create_dir(&data).unwrap();
+    let store = data.join("opencode.db");
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &store).unwrap();
+    let place = Place::new(PlaceOptions {
+        store: Some(DirStore::new(Root::new(folder.path().join("own"), Flavour::Offshoot), Vec::new())),
+        agents: vec![Agent::Opencode.root(data)],
+        ..PlaceOptions::in_folder(folder.path())
+    });
+    let main = store.join("ses_main");
+    assert!(import(&place, &main).contains("\"sha256\":\""));
+    assert!(import(&place, &main).contains("everything is there already"));
+    let change = "UPDATE part SET data = json_set(data, '$.text', 'changed') WHERE message_id = 'msg_000008main'";
+    rusqlite::Connection::open(&store).unwrap().execute_batch(change).unwrap();
+    let changed = import(&place, &main);
+    assert!(changed.contains("version-replaced") && changed.contains("\"note\":null"), "{changed}");
+    let again = import(&place, &main);
+    assert!(again.contains("everything is there already") && again.contains("\"sha256\":\""), "{again}");
+
+    let all = |is_all: bool| {
+        let mut given = Given::default();
+        if is_all {
+            given.put("all", ArgValue::Flag);
+        }
+        given.put("verify", ArgValue::Flag);
+        json(done(run(&place, "import", given).unwrap()).as_ref())
+    };
+    let counted = all(false);
+    assert_eq!((counted.matches("\"bytes\":").count(), counted.matches("\"report\"").count()), (3, 0), "{counted}");
+    let imported = all(true);
+    assert_eq!(imported.matches("\"sha256\"").count(), 3, "{imported}");
+    assert!(imported.ends_with("\"failed\":0}"), "{imported}");
+    assert_eq!(all(true).matches("everything is there already").count(), 3);
+}

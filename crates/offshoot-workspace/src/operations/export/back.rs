@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{
-    Agent, BackFormat, BackReport, BackWish, ImportWish, OpenEnd, claude_session_id, codex_model, import_foreign,
-    rollout_name, write_back,
+    Agent, BackFormat, BackReport, BackWish, ImportWish, KeptVersions, OpenEnd, claude_session_id, codex_model,
+    import_foreign, rollout_name, write_back,
 };
 use offshoot_session::clock::{Millis, Zone};
 use offshoot_session::entry::Source as _;
@@ -157,7 +157,9 @@ impl BackPlan {
         let folder = tempfile::tempdir().map_err(|error| Failure::io("create a temporary folder", &error))?;
         let file = folder.path().join("imported.jsonl");
         let known = std::collections::HashSet::new();
-        let wish = ImportWish { agent, path: origin, id: None, end: OpenEnd::Taken, known: &known };
+        let versions = KeptVersions::default();
+        let wish =
+            ImportWish { agent, path: origin, id: None, end: OpenEnd::Taken, known: &known, versions: &versions };
         new_file::create(&file, |out| {
             import_foreign(wish, &mut |line| writeln!(out, "{}", line.text).map_err(Error::io("write", &file)))?;
             Ok(())
