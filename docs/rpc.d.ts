@@ -275,7 +275,19 @@ export type RpcRequest1 =
        * List the sessions of this program only, or of every agent
        */
       agent?:
-        "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
+        | "offshoot"
+        | "pi"
+        | "omp"
+        | "claude"
+        | "codex"
+        | "opencode"
+        | "gemini"
+        | "goose"
+        | "crush"
+        | "copilot"
+        | "cursor"
+        | "aider"
+        | "all";
       /**
        * List sessions with activity since then: an age such as 2h, 3d, 1w, or a date
        */
@@ -445,7 +457,19 @@ export type RpcRequest1 =
        * Those of this agent only
        */
       agent?:
-        "offshoot" | "pi" | "omp" | "claude" | "codex" | "opencode" | "gemini" | "goose" | "crush" | "copilot" | "all";
+        | "offshoot"
+        | "pi"
+        | "omp"
+        | "claude"
+        | "codex"
+        | "opencode"
+        | "gemini"
+        | "goose"
+        | "crush"
+        | "copilot"
+        | "cursor"
+        | "aider"
+        | "all";
       /**
        * Those with activity since then: an age such as 2h, 3d, 1w, or a date
        */

@@ -17,12 +17,25 @@ pub enum Agent {
     Crush,
     /// GitHub's Copilot CLI.
     Copilot,
+    /// Cursor CLI.
+    Cursor,
+    /// Aider.
+    Aider,
 }
 
 impl Agent {
     /// All of them.
-    pub const ALL: &'static [Self] =
-        &[Self::Claude, Self::Codex, Self::Opencode, Self::Gemini, Self::Goose, Self::Crush, Self::Copilot];
+    pub const ALL: &'static [Self] = &[
+        Self::Claude,
+        Self::Codex,
+        Self::Opencode,
+        Self::Gemini,
+        Self::Goose,
+        Self::Crush,
+        Self::Copilot,
+        Self::Cursor,
+        Self::Aider,
+    ];
 
     /// The word that names it in options and before ids.
     #[must_use]
@@ -35,6 +48,8 @@ impl Agent {
             Self::Goose => "goose",
             Self::Crush => "crush",
             Self::Copilot => "copilot",
+            Self::Cursor => "cursor",
+            Self::Aider => "aider",
         }
     }
 
@@ -49,6 +64,8 @@ impl Agent {
             Self::Goose => "Goose",
             Self::Crush => "Crush",
             Self::Copilot => "Copilot CLI",
+            Self::Cursor => "Cursor CLI",
+            Self::Aider => "Aider",
         }
     }
 
@@ -62,8 +79,8 @@ impl Agent {
     #[must_use]
     pub fn only_appends(self) -> bool {
         match self {
-            Self::Claude | Self::Codex | Self::Gemini | Self::Copilot => true,
-            Self::Opencode | Self::Goose | Self::Crush => false,
+            Self::Claude | Self::Codex | Self::Gemini | Self::Copilot | Self::Cursor => true,
+            Self::Opencode | Self::Goose | Self::Crush | Self::Aider => false,
         }
     }
 }

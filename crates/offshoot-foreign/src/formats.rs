@@ -9,12 +9,14 @@ use offshoot_session::session::{Options, Session};
 use offshoot_session::store::{Flavour, ForeignFolder, ForeignFormat, Root};
 
 use crate::agent::Agent;
+use crate::aider;
 use crate::codex::files::{rollouts, thread_of};
+use crate::old_json;
 use crate::opening::open_of;
 use crate::rows;
 use crate::sources::id_of;
 
-static FORMATS: [ForeignFormat; 7] = [
+static FORMATS: [ForeignFormat; 9] = [
     ForeignFormat { word: "claude", folders: claude_folders, open: |path, options| open(Agent::Claude, path, options) },
     ForeignFormat { word: "codex", folders: codex_folders, open: |path, options| open(Agent::Codex, path, options) },
     ForeignFormat {
@@ -30,6 +32,8 @@ static FORMATS: [ForeignFormat; 7] = [
         folders: copilot_folders,
         open: |path, options| open(Agent::Copilot, path, options),
     },
+    ForeignFormat { word: "cursor", folders: cursor_folders, open: |path, options| open(Agent::Cursor, path, options) },
+    ForeignFormat { word: "aider", folders: aider_folders, open: |path, options| open(Agent::Aider, path, options) },
 ];
 
 impl Agent {
@@ -72,6 +76,8 @@ impl Agent {
             }
             Self::Crush => data().map(|data| data.join("crush")),
             Self::Copilot => in_home(".copilot"),
+            Self::Cursor => variable("CURSOR_CONFIG_DIR").or_else(|| in_home(".cursor")),
+            Self::Aider => in_home(".aider"),
         }
     }
 }
@@ -142,8 +148,10 @@ fn opencode_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name == "opencode.db" || (name.starts_with("opencode-") && name.ends_with(".db"))
     };
-    let stores = below(root, std::fs::FileType::is_file);
-    stores.into_iter().filter(is_store).map(|store| store_folder(Agent::Opencode, store)).collect()
+    let stores = below(root, std::fs::FileType::is_file).into_iter().filter(is_store);
+    let stores = stores.map(|store| store_folder(Agent::Opencode, store));
+    let old = folder_of(root.join("storage/session"), old_json::opencode_files(root));
+    stores.chain([old].into_iter().filter(|old| !old.files.is_empty())).collect()
 }
 
 /// A store as a folder of its sessions.
@@ -157,7 +165,7 @@ fn store_folder(agent: Agent, store: PathBuf) -> ForeignFolder {
 fn gemini_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
     let is_log = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with("session-") && name.ends_with(".jsonl")
+        name.starts_with("session-") && (name.ends_with(".jsonl") || name.ends_with(".json"))
     };
     let projects = below(&root.join("tmp"), std::fs::FileType::is_dir).into_iter();
     projects
@@ -195,6 +203,35 @@ fn copilot_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
             folder_of(folder, files)
         })
         .collect()
+}
+
+/// Transcripts lie in a folder for each project and each chat.
+fn cursor_folders(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    let projects = root.join("projects");
+    let projects = match cwd {
+        Some(cwd) => vec![projects.join(claude_name(cwd.trim_start_matches('/')))],
+        None => below(&projects, std::fs::FileType::is_dir),
+    };
+    let chats =
+        projects.iter().flat_map(|project| below(&project.join("agent-transcripts"), std::fs::FileType::is_dir));
+    chats
+        .map(|chat| {
+            let mut files = below(&chat, std::fs::FileType::is_file);
+            files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+            folder_of(chat, files)
+        })
+        .collect()
+}
+
+/// The history of a working directory, with its runs.
+fn aider_folders(_: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    let history = cwd.map(|cwd| Path::new(cwd).join(aider::HISTORY)).filter(|history| history.is_file());
+    let runs = |history: PathBuf| {
+        let stamp = std::fs::metadata(&history).ok().map(|meta| Stamp::of(&meta));
+        let files = aider::ids_of(&history).into_iter().map(|id| (history.join(id), stamp)).collect();
+        ForeignFolder { path: history, files }
+    };
+    history.into_iter().map(runs).collect()
 }
 
 fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {

@@ -8,10 +8,12 @@ use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::session::Options;
 
 use crate::agent::Agent;
+use crate::aider;
 use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
 use crate::mapper::Mapper;
+use crate::old_json;
 use crate::record::for_each_record;
 use crate::rows;
 use crate::sources::{SessionVisitor, medium_of, visit};
@@ -59,6 +61,12 @@ pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
     if let Some((store, _)) = rows::parts_of(path) {
         return Ok(rows::agent_of(&store));
     }
+    if aider::parts_of(path).is_some() {
+        return Ok(Some(Agent::Aider));
+    }
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return Ok(old_json::agent_of(path));
+    }
     let medium = ForeignMedium::open(path).map_err(Error::io("open", path))?;
     agent_of(&medium).map_err(Error::io("read", path))
 }
@@ -85,6 +93,7 @@ fn agent_of_record(record: Json<'_>) -> Option<Agent> {
     let begins = |name: &str, start: &str| record.str(name).is_some_and(|text| text.starts_with(start));
     match () {
         () if is_text("sessionId") && is_text("projectHash") => Some(Agent::Gemini),
+        () if is_text("role") && is_object("message") && record.get("type").is_none() => Some(Agent::Cursor),
         () if begins("type", "session.start") && is_object("data") => Some(Agent::Copilot),
         () if is_text("working_dir") && record.get("message_count").is_some() => Some(Agent::Goose),
         () if is_text("type") && is_text("sessionId") && record.get("payload").is_none() => Some(Agent::Claude),

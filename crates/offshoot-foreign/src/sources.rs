@@ -4,20 +4,23 @@ use std::io;
 use std::path::Path;
 
 use offshoot_session::json::Json;
-use offshoot_session::medium::read_regular_text;
+use offshoot_session::medium::{Stamp, read_regular_text};
 
 use crate::agent::Agent;
+use crate::aider::{self, AiderFormat};
 use crate::claude::ClaudeMapper;
 use crate::codex::CodexMapper;
 use crate::codex::files::{thread_of, with_base};
 use crate::composing::SideFiles;
 use crate::copilot::CopilotFormat;
 use crate::crush::CrushFormat;
+use crate::cursor::CursorFormat;
 use crate::foreign_medium::ForeignMedium;
 use crate::gemini::GeminiFormat;
 use crate::goose::GooseFormat;
 use crate::linear::LinearMapper;
 use crate::mapper::Mapper;
+use crate::old_json;
 use crate::opencode::OpencodeFormat;
 use crate::rows;
 use crate::side_folder::SideFolder;
@@ -36,6 +39,13 @@ pub(crate) trait SessionVisitor {
 
 /// Opens the bytes of a session.
 pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> {
+    if old_json::is_old(agent, path) {
+        return old_json::medium_of(agent, path);
+    }
+    if let Some((history, id)) = aider::parts_of(path).filter(|_| agent == Agent::Aider) {
+        let stamp = Stamp::of(&std::fs::metadata(&history)?);
+        return Ok(ForeignMedium::of_bytes(path, stamp, aider::records_of(&history, &id)?));
+    }
     match rows::parts_of(path) {
         Some((store, id)) => {
             let bytes = rows::records_of(agent, &store, &id)?;
@@ -62,6 +72,11 @@ pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: Foreig
         Agent::Goose => visitor.visit(medium, LinearMapper::<GooseFormat>::new(&id, None), side),
         Agent::Crush => visitor.visit(medium, LinearMapper::<CrushFormat>::new(&id, crush_cwd(path)), side),
         Agent::Copilot => visitor.visit(medium, LinearMapper::<CopilotFormat>::new(&id, None), side),
+        Agent::Cursor => visitor.visit(medium, LinearMapper::<CursorFormat>::new(&id, cursor_cwd(path)), side),
+        Agent::Aider => {
+            let folder = path.parent().and_then(Path::parent).map(|folder| folder.to_string_lossy().into_owned());
+            visitor.visit(medium, LinearMapper::<AiderFormat>::new(&id, folder), side)
+        }
     }
 }
 
@@ -71,8 +86,9 @@ pub(crate) fn id_of(agent: Agent, path: &Path) -> Option<String> {
     match agent {
         Agent::Claude => named(path.file_stem()),
         Agent::Codex => thread_of(path),
-        Agent::Opencode | Agent::Crush => named(path.file_name()),
-        Agent::Goose => named(path.file_stem()),
+        Agent::Opencode if old_json::is_old(agent, path) => named(path.file_stem()),
+        Agent::Opencode | Agent::Crush | Agent::Aider => named(path.file_name()),
+        Agent::Cursor | Agent::Goose => named(path.file_stem()),
         // The eight digits at the end of the name begin it.
         Agent::Gemini => named(path.file_stem()).map(|stem| stem.rsplit('-').next().unwrap_or_default().to_owned()),
         Agent::Copilot => named(path.parent()?.file_name()),
@@ -90,6 +106,18 @@ fn crush_cwd(path: &Path) -> Option<String> {
     let folder = path.parent()?.parent()?;
     let project = folder.file_name().filter(|name| *name == ".crush").and(folder.parent())?;
     Some(project.to_string_lossy().into_owned())
+}
+
+/// The working directory of a chat, which a file beside its other store says.
+fn cursor_cwd(path: &Path) -> Option<String> {
+    const LARGEST: u64 = 1 << 20;
+    const MOST: usize = 10_000;
+    let id = path.file_stem()?;
+    let root = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "projects"))?.parent()?;
+    let folders = std::fs::read_dir(root.join("chats")).ok()?.flatten().take(MOST);
+    let text = |folder: std::fs::DirEntry| read_regular_text(&folder.path().join(id).join("meta.json"), LARGEST).ok();
+    let meta = folders.into_iter().find_map(text)?;
+    Json::parse(&meta).ok()?.str("cwd").map(std::borrow::Cow::into_owned)
 }
 
 /// The project of a log, whose folder has a name that `projects.json` explains.

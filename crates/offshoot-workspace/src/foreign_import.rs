@@ -14,7 +14,7 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, Object};
-use offshoot_session::kind::{HIDDEN, IMPORT_MARKER, Kind, LEAF_MARKER};
+use offshoot_session::kind::{HIDDEN, IMPORT_MARKER, LEAF_MARKER};
 use offshoot_session::medium::{FileMedium, Medium as _, Stamp};
 use offshoot_session::session::{Session, SpillPolicy};
 
@@ -292,9 +292,9 @@ fn was_continued(session: &Session, known: &HashSet<String>, ids: &HashSet<Strin
         if known.contains(&format!("{id}.s")) || known.contains(&format!("{record}.s")) {
             continue;
         }
-        // Titles of a store have ids of their own, made of what they said then.
-        let is_hash = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_hash && tree.node(ix).kind() == Kind::SessionInfo {
+        // What has no id at the agent has one made of what it said then; those of one's own entries are shorter.
+        let record = id.split_once(['-', '.']).map_or(id, |(record, _)| record);
+        if record.len() == 16 && record.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             continue;
         }
         let custom = session.entry(ix)?.str("customType").map(std::borrow::Cow::into_owned);

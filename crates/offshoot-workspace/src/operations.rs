@@ -9,9 +9,11 @@ pub mod entry;
 pub mod files;
 pub mod fork;
 pub mod export;
-pub mod import;
 pub mod label;
 pub mod list;
+pub mod import;
+pub mod keep;
+pub mod sources;
 pub mod merge;
 pub mod migrate;
 pub mod models;
@@ -58,6 +60,8 @@ pub const OPERATIONS: &[Row] = &[
     Row::of::<todo::ShowTodo>(),
     Row::of::<export::Export>(),
     Row::of::<import::Import>(),
+    Row::of::<keep::Keep>(),
+    Row::of::<sources::Sources>(),
     Row::of::<trash::MoveToTrash>(),
     Row::of::<fork::Fork>(),
     Row::of::<models::ListModels>(),

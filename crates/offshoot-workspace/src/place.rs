@@ -67,6 +67,10 @@ closed_words! {
         Crush = "crush",
         /// Copilot CLI.
         Copilot = "copilot",
+        /// Cursor CLI.
+        Cursor = "cursor",
+        /// Aider.
+        Aider = "aider",
     }
 }
 
@@ -85,6 +89,8 @@ impl SessionProgram {
             Self::Goose => Agent::Goose.word(),
             Self::Crush => Agent::Crush.word(),
             Self::Copilot => Agent::Copilot.word(),
+            Self::Cursor => Agent::Cursor.word(),
+            Self::Aider => Agent::Aider.word(),
         }
     }
 
@@ -99,6 +105,8 @@ impl SessionProgram {
             Agent::Goose => Self::Goose,
             Agent::Crush => Self::Crush,
             Agent::Copilot => Self::Copilot,
+            Agent::Cursor => Self::Cursor,
+            Agent::Aider => Self::Aider,
         }
     }
 }

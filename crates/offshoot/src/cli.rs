@@ -35,7 +35,7 @@ use crate::commands::{
     append, auth, bisect, completions, config, doctor, install, man, mcp, migrate_from, packages, permissions, remove,
     tail, update,
 };
-use crate::{api, file_limit, guard, page, print, sandbox, tui};
+use crate::{api, copies, file_limit, guard, page, print, sandbox, tui};
 use deferred::Deferred;
 use read::Task;
 pub(crate) use read::command_line;
@@ -226,6 +226,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     if let Some(output) = shown {
         output.afterwards();
     }
+    copies::copy_beside(&app);
     code
 }
 

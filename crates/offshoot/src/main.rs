@@ -13,6 +13,7 @@ mod key_bindings;
 mod page;
 mod print;
 mod file_limit;
+mod copies;
 mod commands;
 mod api;
 mod tui;

@@ -144,6 +144,7 @@ fn converse(
     if history.is_empty() && args.approval.is_none() && setup.permissions.mode == ApprovalMode::Auto {
         app.ui.note(FIRST_START);
     }
+    crate::copies::question(app).iter().for_each(|words| app.ui.note(words));
     let editor = Editor::new(History::read(&history));
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
 
 mod support;
+mod archive;
 mod back;
 mod claude;
 mod codex;

@@ -12,7 +12,9 @@ use crate::support::{fixtures, golden, spelled};
 
 /// Every session that the agent's format finds below a folder.
 fn sessions(agent: Agent, root: &Path) -> Vec<PathBuf> {
-    let folders = (agent.format().folders)(root, Some(&root.to_string_lossy()));
+    // Only these have their sessions in the working directory.
+    let here = matches!(agent, Agent::Crush | Agent::Aider).then(|| root.to_string_lossy());
+    let folders = (agent.format().folders)(root, here.as_deref());
     let mut found: Vec<PathBuf> = folders.into_iter().flat_map(|folder| folder.files).map(|(path, _)| path).collect();
     found.sort();
     found
@@ -29,7 +31,16 @@ fn whole(agent: Agent, folder: &str) -> Vec<Session> {
     let mut all = Vec::new();
     for path in sessions(agent, &root) {
         let session = open(agent, &path);
-        text += &format!("== {}\n{}", path.strip_prefix(&root).unwrap().display(), spelled(&session));
+        let mut own = format!("== {}\n{}", path.strip_prefix(&root).unwrap().display(), spelled(&session));
+        if agent == Agent::Aider {
+            // Ids are made of the path of the history.
+            let ids = session.tree().entries().filter_map(|ix| session.tree().node(ix).id());
+            let ids: Vec<String> = ids.map(|id| id.as_str().to_owned()).chain([session.id().to_owned()]).collect();
+            for (number, id) in ids.iter().enumerate() {
+                own = own.replace(id, &format!("id-{number}"));
+            }
+        }
+        text += &own;
         all.push(session);
     }
     let root = root.display().to_string();
@@ -57,7 +68,7 @@ fn named<'a>(all: &'a [Session], id: &str) -> &'a Session {
 #[test]
 fn opencode_is_open_before_what_was_taken_back() {
     let all = whole(Agent::Opencode, "opencode");
-    assert_eq!(all.len(), 3);
+    assert_eq!(all.len(), 4);
     let main = named(&all, "ses_main");
     assert_eq!(said(main), ["why are blanks counted?"]);
     let leaf = main.tree().skip_leaf_markers(main.leaf().unwrap()).unwrap();
@@ -66,6 +77,8 @@ fn opencode_is_open_before_what_was_taken_back() {
     assert_eq!(of_kind(main, Kind::Compaction), ["msg_000005main"]);
     assert_eq!(named(&all, "ses_kid").header().parent_session(), Some("ses_main"));
     assert_eq!((main.cwd(), main.name().unwrap().as_deref()), (Some("/home/u/work/demo"), Some("wordcount blanks")));
+    let old = named(&all, "ses_old");
+    assert_eq!((said(old), old.cwd()), (vec!["a question in the old store".to_owned()], Some("/home/u/work/demo")));
 }
 
 #[test]
@@ -82,6 +95,34 @@ fn gemini_takes_the_last_message_of_an_id_and_goes_back() {
     let prompts: Vec<_> = prompts.filter_map(|ix| tree.node(ix).id()).map(EntryId::as_str).collect();
     assert_eq!(prompts, ["g4", "g6"]);
     assert_eq!((main.cwd(), main.name().unwrap().as_deref()), (Some("/home/u/work/demo"), Some("wordcount blanks")));
+}
+
+#[test]
+fn gemini_had_one_object_for_a_session() {
+    let all = whole(Agent::Gemini, "gemini-cli");
+    let old = named(&all, "aabbccdd-0000-4000-8000-000000000000");
+    assert_eq!((said(old), old.tree().len()), (vec!["old question".to_owned()], 2));
+}
+
+#[test]
+fn cursor_has_prompts_without_their_marks() {
+    let all = whole(Agent::Cursor, "cursor");
+    let chat = named(&all, "c0ffee00-4444-4444-8444-444444444444");
+    assert_eq!(
+        (all.len(), said(chat), chat.cwd()),
+        (1, vec!["why are blanks counted?".to_owned()], Some("/home/u/work/demo"))
+    );
+}
+
+/// A heading in an answer is no mark of a run.
+#[test]
+fn each_run_of_aider_is_a_session() {
+    let all = whole(Agent::Aider, "aider");
+    let asked: Vec<String> = all.iter().flat_map(said).collect();
+    assert_eq!((all.len(), asked.len()), (2, 2), "{asked:?}");
+    assert!(asked.contains(&"why are blanks counted?\nplease mend it".to_owned()), "{asked:?}");
+    let texts: Vec<String> = all.iter().map(spelled).collect();
+    assert!(texts.iter().any(|text| text.contains("# A heading of the answer\\nNot a role line.")));
 }
 
 #[test]

@@ -59,6 +59,10 @@ closed_words! {
         Crush = "crush",
         /// Copilot CLI's.
         Copilot = "copilot",
+        /// Cursor CLI's.
+        Cursor = "cursor",
+        /// Aider's.
+        Aider = "aider",
         /// Those of every agent.
         All = "all",
     }
@@ -78,6 +82,8 @@ impl ListedProgram {
             Self::Goose => program == SessionProgram::Goose,
             Self::Crush => program == SessionProgram::Crush,
             Self::Copilot => program == SessionProgram::Copilot,
+            Self::Cursor => program == SessionProgram::Cursor,
+            Self::Aider => program == SessionProgram::Aider,
         }
     }
 
@@ -92,6 +98,8 @@ impl ListedProgram {
             | Self::Goose
             | Self::Crush
             | Self::Copilot
+            | Self::Cursor
+            | Self::Aider
             | Self::All => true,
         }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, foreign_agent, open_foreign};
+use offshoot_foreign::{Agent, Archive, foreign_agent, open_foreign};
 use offshoot_session::error::Error;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
@@ -45,6 +45,25 @@ impl Place {
     /// The agent whose session a file is, by its folder or by its records.
     pub(crate) fn agent_of_session(&self, file: &Path) -> Option<Agent> {
         self.agent_of(file).or_else(|| foreign_agent(file).ok().flatten())
+    }
+
+    /// The agents that have a folder here.
+    #[must_use]
+    pub fn agents(&self) -> Vec<Agent> {
+        let roots = self.options.agents.iter();
+        roots.filter_map(|root| Agent::from_word(root.format()?.word)).collect()
+    }
+
+    /// The copies of other agents' sessions.
+    ///
+    /// # Errors
+    /// There is no folder for the user's data.
+    pub fn archive(&self) -> Result<Archive> {
+        let data = self.data().ok_or_else(|| {
+            Failure::refused(FailureKind::Failed, "there is no home directory to keep copies in")
+                .hint(Hint::Text("set OFFSHOOT_HOME".to_owned()))
+        })?;
+        Ok(Archive::new(data.join("archive")))
     }
 
     /// The folder of an agent, if it is there.

@@ -1,0 +1,405 @@
+//! Copies of other agents' sessions that outlive them, in a folder of the user's data: what a source has more is a compressed segment of
+//! its own. A session that somebody forgot is never copied again. Only [`Archive::restore`] writes elsewhere.
+
+mod manifest;
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::clock::Millis;
+use offshoot_session::json::{Json, Object, quote};
+use offshoot_session::medium::{
+    Medium as _, Stamp, create_regular, open_regular, read_exact_at, read_regular_text, sync_folder,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::agent::Agent;
+use crate::foreign_medium::ForeignMedium;
+use crate::key::{clean, hex_hash};
+use crate::rows;
+use crate::sources::medium_of;
+use manifest::{Segment, read_manifest};
+
+/// Which agents' sessions are copied.
+const SETTINGS: &str = "keep.json";
+const FORGOTTEN: &str = "forgotten.jsonl";
+const MANIFEST: &str = "manifest.jsonl";
+/// Somebody was asked whether sessions are copied.
+const ASKED: &str = "asked";
+/// When a command copied last.
+const LAST_RUN: &str = "last-run";
+/// Whoever copies has it locked.
+const LOCK: &str = "lock";
+const HOUR: Millis = 60 * 60 * 1000;
+/// Longer lists of ours are not read.
+const LARGEST_LIST: u64 = 64 << 20;
+/// How much before the end of a copy tells whether the source still begins with it.
+const TAIL: u64 = 4 << 10;
+const STEP: usize = 1 << 20;
+
+/// The folder of all copies.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    folder: PathBuf,
+}
+
+/// A session that has been copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedSession {
+    /// Whose it is.
+    pub agent: Agent,
+    /// Its name in the archive.
+    pub name: String,
+    /// Where it was.
+    pub source: PathBuf,
+    /// The bytes of the newest copy.
+    pub bytes: u64,
+    /// When it was last copied.
+    pub at: Millis,
+    generation: u32,
+}
+
+/// What a copy came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptCopy {
+    /// The copy has everything.
+    Nothing,
+    /// So many bytes are new.
+    Bytes(u64),
+    /// Somebody forgot it.
+    Forgotten,
+}
+
+impl Archive {
+    /// That of a folder, which need not exist.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The agents whose sessions are copied; `None` if nobody has said so.
+    #[must_use]
+    pub fn agents(&self) -> Option<Vec<Agent>> {
+        let text = read_regular_text(&self.folder.join(SETTINGS), LARGEST_LIST).ok()?;
+        let json = Json::parse(&text).ok()?;
+        let words = json.get("agents")?;
+        Some(words.items().filter_map(|word| Agent::from_word(&word.as_str()?)).collect())
+    }
+
+    /// From now on these agents' sessions are copied; of none nothing is.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn set_agents(&self, agents: &[Agent]) -> io::Result<()> {
+        self.make_folder(&self.folder)?;
+        let words: Vec<String> = agents.iter().map(|agent| quote(agent.word())).collect();
+        let text = Object::new().raw("v", 1).raw("agents", format!("[{}]", words.join(","))).finish();
+        self.replace_file(SETTINGS, &text)
+    }
+
+    /// Whether somebody was asked whether sessions are copied, or has said so.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        [ASKED, SETTINGS].iter().any(|name| self.folder.join(name).exists())
+    }
+
+    /// Notes that somebody was asked.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note_asked(&self) -> io::Result<()> {
+        self.make_folder(&self.folder)?;
+        create_regular(&self.folder.join(ASKED)).map(drop)
+    }
+
+    /// Keeps other processes from copying as long as the file is open; `None` if one copies now.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn lock(&self) -> io::Result<Option<fs::File>> {
+        self.make_folder(&self.folder)?;
+        let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(self.folder.join(LOCK))?;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether a later command copies again; then that is noted.
+    #[must_use]
+    pub fn is_due(&self, now: Millis) -> bool {
+        let file = self.folder.join(LAST_RUN);
+        let last = read_regular_text(&file, 64).ok().and_then(|text| text.trim().parse::<Millis>().ok());
+        let is_due = last.is_none_or(|last| now.saturating_sub(last) >= HOUR || now < last);
+        is_due && self.replace_file(LAST_RUN, &now.to_string()).is_ok()
+    }
+
+    /// Copies what a session has more than its copy.
+    ///
+    /// # Errors
+    /// The source cannot be read, or the copy cannot be written.
+    pub fn keep(&self, agent: Agent, source: &Path, now: Millis) -> io::Result<KeptCopy> {
+        let name = name_of(agent, source);
+        if self.is_forgotten(agent, &name)? {
+            return Ok(KeptCopy::Forgotten);
+        }
+        let folder = self.folder.join(agent.word()).join(&name);
+        let known = read_manifest(&folder.join(MANIFEST))?;
+        let last = known.last();
+        let stamp = stamp_of(source)?;
+        if last.is_some_and(|last| last.modified == stamp.modified && last.stamp_length == stamp.length) {
+            return Ok(KeptCopy::Nothing);
+        }
+        let medium = medium_of_source(agent, source)?;
+        let length = medium.len()?;
+        let have = last.map_or(0, |last| last.offset + last.length);
+        let continues = last.is_some() && have <= length && self.continues(agent, &medium, &known, have)?;
+        if continues && have == length {
+            return Ok(KeptCopy::Nothing);
+        }
+        let offset = if continues { have } else { 0 };
+        let generation = last.map_or(0, |last| if continues { last.generation } else { last.generation + 1 });
+        self.make_folder(&folder)?;
+        let sha256 = write_segment(&medium, (offset, length), &folder, generation)?;
+        let tail = tail_of(&medium, length)?;
+        let segment = Segment {
+            generation,
+            offset,
+            length: length - offset,
+            sha256,
+            tail,
+            source: source.to_path_buf(),
+            modified: stamp.modified,
+            stamp_length: stamp.length,
+            at: now,
+        };
+        append_line(&folder.join(MANIFEST), &segment.line())?;
+        sync_folder(&folder)?;
+        Ok(KeptCopy::Bytes(length - offset))
+    }
+
+    /// Whether a source begins with its copy. Rows may change anywhere.
+    fn continues(&self, agent: Agent, medium: &ForeignMedium, known: &[Segment], have: u64) -> io::Result<bool> {
+        let Some(last) = known.last() else { return Ok(false) };
+        if agent.only_appends() {
+            return Ok(tail_of(medium, have)? == last.tail);
+        }
+        let length = medium.len()?;
+        let bytes = read_exact_at(medium, 0, usize::try_from(length).unwrap_or(usize::MAX))?;
+        Ok(have == length && hash_of(&bytes) == last.sha256)
+    }
+
+    /// All copies, sorted by agent and name.
+    ///
+    /// # Errors
+    /// A manifest cannot be read.
+    pub fn list(&self) -> io::Result<Vec<ArchivedSession>> {
+        let mut all = Vec::new();
+        for agent in Agent::ALL {
+            let Ok(entries) = fs::read_dir(self.folder.join(agent.word())) else { continue };
+            for entry in entries {
+                let entry = entry?;
+                let known = read_manifest(&entry.path().join(MANIFEST))?;
+                let Some(last) = known.last() else { continue };
+                all.push(ArchivedSession {
+                    agent: *agent,
+                    name: entry.file_name().to_string_lossy().into_owned(),
+                    source: last.source.clone(),
+                    bytes: last.offset + last.length,
+                    at: last.at,
+                    generation: last.generation,
+                });
+            }
+        }
+        all.sort_by(|a, b| (a.agent, &a.name).cmp(&(b.agent, &b.name)));
+        Ok(all)
+    }
+
+    /// The bytes of the newest copy of a session, each segment held against its hash.
+    ///
+    /// # Errors
+    /// A segment is missing or damaged; those of `take`.
+    pub fn read(&self, session: &ArchivedSession, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let folder = self.folder.join(session.agent.word()).join(&session.name);
+        let known = read_manifest(&folder.join(MANIFEST))?;
+        let mut at = 0;
+        for segment in known.iter().filter(|segment| segment.generation == session.generation) {
+            if segment.offset != at {
+                return Err(damaged("a segment is missing"));
+            }
+            let file = open_regular(&folder.join(segment_name(segment.generation, segment.offset)))?;
+            let (mut unpacked, mut hash, mut left) = (zstd::Decoder::new(file)?, Sha256::new(), segment.length);
+            let mut buffer = vec![0; STEP];
+            loop {
+                let count = unpacked.read(&mut buffer)?;
+                let bytes = buffer.get(..count).unwrap_or_default();
+                if bytes.is_empty() {
+                    break;
+                }
+                left = left.checked_sub(count as u64).ok_or_else(|| damaged("a segment is too long"))?;
+                hash.update(bytes);
+                take(bytes)?;
+            }
+            if left > 0 || hex(hash) != segment.sha256 {
+                return Err(damaged("a segment is not what was copied"));
+            }
+            at += segment.length;
+        }
+        Ok(())
+    }
+
+    /// Writes a session back to where it was, never over a file.
+    ///
+    /// # Errors
+    /// Something is there, the session was in a store of rows, or it cannot be read or written.
+    pub fn restore(&self, session: &ArchivedSession) -> io::Result<()> {
+        let target = &session.source;
+        if !session.agent.only_appends() {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "rows cannot be given back to a store of another program",
+            ));
+        }
+        if target.extension().is_some_and(|extension| extension == "zst") {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "it was compressed by its program"));
+        }
+        let folder = target.parent().unwrap_or(Path::new("."));
+        self.make_folder(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        self.read(session, &mut |bytes| file.write_all(bytes))?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(target)?;
+        sync_folder(folder)
+    }
+
+    /// Removes a copy, and remembers that no later run may make it again.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn forget(&self, session: &ArchivedSession) -> io::Result<()> {
+        // The note comes first: a copy without note would come back.
+        append_line(
+            &self.folder.join(FORGOTTEN),
+            &Object::new().str("hash", &tombstone(session.agent, &session.name)).finish(),
+        )?;
+        fs::remove_dir_all(self.folder.join(session.agent.word()).join(&session.name))?;
+        sync_folder(&self.folder)
+    }
+
+    fn is_forgotten(&self, agent: Agent, name: &str) -> io::Result<bool> {
+        let text = match read_regular_text(&self.folder.join(FORGOTTEN), LARGEST_LIST) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let stone = tombstone(agent, name);
+        Ok(text.lines().any(|line| line.contains(&stone)))
+    }
+
+    fn replace_file(&self, name: &str, text: &str) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(self.folder.join(name))?;
+        sync_folder(&self.folder)
+    }
+
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    }
+}
+
+/// The name of a session in the archive: the one of its file, or its id in a store.
+fn name_of(agent: Agent, source: &Path) -> String {
+    let stem = source.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = stem.strip_suffix(".zst").unwrap_or(&stem);
+    let stem = stem.strip_suffix(".jsonl").unwrap_or(stem);
+    let stem = if stem == "events" { agent.id_of(source).unwrap_or_default() } else { stem.to_owned() };
+    match agent {
+        // Its programs move files.
+        Agent::Codex => clean(&stem),
+        _ => {
+            let folder = source.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+            format!("{}-{}", clean(&stem), hex_hash(&[folder.as_bytes()], 8))
+        }
+    }
+}
+
+/// Says which session was forgotten to whoever asks for it, and nothing to others.
+fn tombstone(agent: Agent, name: &str) -> String {
+    hex_hash(&[b"forgotten", agent.word().as_bytes(), name.as_bytes()], 32)
+}
+
+fn stamp_of(source: &Path) -> io::Result<Stamp> {
+    match rows::parts_of(source) {
+        Some((store, _)) => rows::stamp_of(&store).ok_or_else(|| io::ErrorKind::NotFound.into()),
+        None => Ok(Stamp::of(&fs::symlink_metadata(source)?)),
+    }
+}
+
+/// The bytes of a session's own file: what it continues is a session of its own.
+fn medium_of_source(agent: Agent, source: &Path) -> io::Result<ForeignMedium> {
+    match rows::parts_of(source) {
+        Some(_) => medium_of(agent, source),
+        None => ForeignMedium::open(source),
+    }
+}
+
+fn segment_name(generation: u32, offset: u64) -> String {
+    format!("seg-{generation}-{offset}.zst")
+}
+
+/// Writes the bytes from one place to another as a segment. Returns their hash.
+fn write_segment(medium: &ForeignMedium, (from, to): (u64, u64), folder: &Path, generation: u32) -> io::Result<String> {
+    let file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut packed = zstd::Encoder::new(file, 3)?;
+    let (mut hash, mut at) = (Sha256::new(), from);
+    while at < to {
+        let step = usize::try_from(to - at).unwrap_or(STEP).min(STEP);
+        let bytes = read_exact_at(medium, at, step)?;
+        hash.update(&bytes);
+        packed.write_all(&bytes)?;
+        at += bytes.len() as u64;
+    }
+    let file = packed.finish()?;
+    file.as_file().sync_all()?;
+    // A segment without a line in the manifest is one that a kill left: its bytes may be fewer.
+    file.persist(folder.join(segment_name(generation, from)))?;
+    Ok(hex(hash))
+}
+
+/// The hash of what stands before a place.
+fn tail_of(medium: &ForeignMedium, end: u64) -> io::Result<String> {
+    let from = end.saturating_sub(TAIL);
+    let bytes = read_exact_at(medium, from, usize::try_from(end - from).unwrap_or_default())?;
+    Ok(hash_of(&bytes))
+}
+
+fn append_line(file: &Path, line: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).mode(0o600).open(file)?;
+    // A kill may have left half a line.
+    let length = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    let begin = if last == *b"\n" { "" } else { "\n" };
+    file.write_all(format!("{begin}{line}\n").as_bytes())?;
+    file.sync_all()
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn damaged(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

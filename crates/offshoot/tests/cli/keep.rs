@@ -1,0 +1,61 @@
+//! `offshoot keep`.
+
+use insta::assert_snapshot;
+
+use crate::world::World;
+
+const NAME: &str = "11111111-2222-4222-8222-222222222222";
+
+fn with_claude() -> (World, std::path::PathBuf) {
+    let world = World::new();
+    let file = world.home().join(format!(".claude/projects/-w/{NAME}.jsonl"));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let line =
+        r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"why?"}}"#;
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    (world, file)
+}
+
+#[test]
+fn nothing_is_copied_before_somebody_says_so_and_a_copy_outlives_its_source() {
+    let (world, file) = with_claude();
+    assert_snapshot!(world.run("keep run"), @"
+    [stderr]
+    error: no agent's sessions are copied
+    hint: `offshoot keep on` has sessions copied
+    [exit code 1]
+    ");
+    assert_snapshot!(world.run("keep on --dry-run"), @"would copy sessions of other agents");
+    assert_eq!(world.run("keep list"), "[stderr]\nnote: there are no copies\n");
+    assert_snapshot!(world.run("keep on"), @"sessions of other agents are copied from now on: 1 session copied, 0.0 MB");
+    assert_snapshot!(world.run("keep run"), @"0 sessions copied, 0.0 MB");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(world.stdout("keep list").contains(", gone"));
+    let restored = world.run(&format!("keep restore {}", &NAME[..6]));
+    assert!(restored.starts_with("restored ") && restored.contains("note: writing "), "{restored}");
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+    assert!(world.run("keep restore 1111").contains("exit code"), "never over a file");
+    assert!(world.stdout("keep forget 1111").starts_with("forgot 1111"));
+    assert_snapshot!(world.run("keep run"), @"0 sessions copied, 0.0 MB");
+    assert_snapshot!(world.run("keep off"), @"no session is copied from now on; the copies stay");
+}
+
+#[test]
+fn what_is_missing_or_too_much_is_named() {
+    let world = World::new();
+    assert!(world.run("keep on --agent pi").contains("[exit code 2]"));
+    assert_snapshot!(world.run("keep restore"), @"
+    [stderr]
+    error: a name says which copy is meant
+    hint: `offshoot keep list` lists the copies
+    [exit code 2]
+    ");
+    assert_snapshot!(world.run("keep forget nobody"), @r#"
+    [stderr]
+    error: no copy is named "nobody"
+    hint: `offshoot keep list` lists the copies
+    [exit code 3]
+    "#);
+    assert!(world.run("keep --json list").contains(r#""copies":[]"#));
+}
