@@ -301,6 +301,10 @@ export type RpcRequest1 =
        */
       sort?: "activity" | "created" | "messages" | "tokens" | "cost";
       /**
+       * List the agents that each session has started below it
+       */
+      children?: boolean;
+      /**
        * With --json: add the text of all messages, for searching
        */
       text?: boolean;

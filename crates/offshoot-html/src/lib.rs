@@ -53,6 +53,19 @@ pub struct Options {
     pub themes: PageThemes,
 }
 
+/// The session of an agent that the session of a page has started, or that one of those has.
+#[derive(Debug, Clone, Copy)]
+pub struct PageAgent<'a> {
+    /// Such as `Alpha`; an agent that it has started is `Alpha.Beta`.
+    pub id: &'a str,
+    /// Its row, such as `Alpha · scout · completed`.
+    pub words: &'a str,
+    /// The call that has started it; `None` if nothing says it.
+    pub call: Option<&'a str>,
+    /// What it did.
+    pub session: &'a Session,
+}
+
 /// Why a page is not finished.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -69,9 +82,47 @@ pub enum Error {
 /// # Errors
 /// The session cannot be read, or `out` cannot be written.
 pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Result<PageOmissions, Error> {
-    let picked = Picked::new(session, options.part);
+    render_with(session, &[], options, out)
+}
+
+/// The same with the sessions of agents, each below the call that has started it, by one click.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(
+    session: &Session,
+    agents: &[PageAgent<'_>],
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<PageOmissions, Error> {
     let title = shell::title(session)?;
     out.write_all(shell::head(&title, &options.themes).as_bytes())?;
+    let mut left_out = PageOmissions::default();
+    for agent in agents {
+        out.write_all(shell::agent_start(agent.id).as_bytes())?;
+        let options = Options { part: SessionPart::Everything, ..options.clone() };
+        let (end, lacks) = write_session(agent.session, agent.words, (agents, agent.id), &options, out)?;
+        out.write_all(end.as_bytes())?;
+        out.write_all(shell::AGENT_END.as_bytes())?;
+        left_out.merge(lacks);
+    }
+    let (end, lacks) = write_session(session, &title, (agents, ""), options, out)?;
+    left_out.merge(lacks);
+    out.write_all(end.as_bytes())?;
+    out.write_all(shell::tail().as_bytes())?;
+    out.flush()?;
+    Ok(left_out)
+}
+
+/// Writes the blocks of one session. Returns its card and facts, which come after them, and what it lacks.
+fn write_session(
+    session: &Session,
+    title: &str,
+    (agents, id): (&[PageAgent<'_>], &str),
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<(String, PageOmissions), Error> {
+    let picked = Picked::new(session, options.part);
     let shown = Abridged::within(session, options.limits.line);
     let rows = TreeRows::new(&shown, RowTexts::new(options.home.as_deref(), options.plain), &picked)?;
     let maker = Maker { session, shown: &shown, picked: &picked, rows: &rows, options };
@@ -86,19 +137,21 @@ pub fn render(session: &Session, options: &Options, out: &mut impl Write) -> Res
         .raw("leaf", picked.leaf.map_or(-1, |leaf| picked.place(leaf)))
         .raw("labels", format_args!("{:?}", picked.labels(session)))
         .str("session", session.id())
+        .raw("agents", agents_json(agents, id))
         .str("end", &end)
         .str("name", &shell::file_name(session));
-    let card = shell::Card {
-        session,
-        title: &title,
-        totals: &totals,
-        part: options.part,
-        picked: &picked,
-        left_out: &left_out,
+    let card =
+        shell::Card { session, title, totals: &totals, part: options.part, picked: &picked, left_out: &left_out };
+    Ok((shell::session_end(&card, &meta.finish()), left_out))
+}
+
+/// The agents that one has started; the empty id is that of the session of the page.
+fn agents_json(agents: &[PageAgent<'_>], id: &str) -> String {
+    let is_own = |agent: &&PageAgent<'_>| agent.id.rsplit_once('.').map_or("", |(above, _)| above) == id;
+    let object = |agent: &PageAgent<'_>| {
+        Object::new().str("id", agent.id).str("words", agent.words).str_or_null("call", agent.call).finish()
     };
-    out.write_all(shell::tail(&card, &meta.finish()).as_bytes())?;
-    out.flush()?;
-    Ok(left_out)
+    format!("[{}]", agents.iter().filter(is_own).map(object).collect::<Vec<_>>().join(","))
 }
 
 /// Writes the three streams: the session's lines, what belongs to them, the index.

@@ -200,14 +200,27 @@ pub(crate) struct Card<'a> {
     pub(crate) left_out: &'a PageOmissions,
 }
 
-/// Everything after the session's blocks; `meta` is JSON.
-pub(crate) fn tail(card: &Card<'_>, meta: &str) -> String {
-    let tail = html! {
+/// What comes before the blocks of an agent's session. A browser does nothing with what is in a template.
+pub(crate) fn agent_start(id: &str) -> String {
+    let id = html! { (id) }.into_string();
+    format!("<template class=\"agent\" data-agent=\"{id}\">\n")
+}
+
+/// What comes after an agent's session.
+pub(crate) const AGENT_END: &str = "</template>\n";
+
+/// What comes after a session's blocks: its card, and its facts as JSON.
+pub(crate) fn session_end(card: &Card<'_>, meta: &str) -> String {
+    let end = html! {
         (card.html())
         script type="application/octet-stream" id="meta" { (STANDARD.encode(meta)) }
-        script { (PreEscaped(SCRIPT)) }
     };
-    tail.into_string() + "\n</html>\n"
+    end.into_string()
+}
+
+/// The end of the page.
+pub(crate) fn tail() -> String {
+    html! { script { (PreEscaped(SCRIPT)) } }.into_string() + "\n</html>\n"
 }
 
 impl Card<'_> {

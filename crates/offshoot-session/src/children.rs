@@ -1,6 +1,8 @@
 //! What lists and trees show of the children of a session, read from their files without building a tree: offshoot's own, and those of
 //! omp, which has no entries for their beginning and end.
 
+mod carry;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -11,6 +13,9 @@ use crate::error::Result;
 use crate::json::{Json, Object};
 use crate::list::{header, session_info};
 use crate::medium::{FileMedium, Medium as _, read_exact_at};
+use crate::text::{counted, dollars, in_short, noun};
+
+pub use carry::carry_children;
 
 /// More files of a folder are not looked at; [`ChildList::left_out`] counts them.
 pub const MOST_CHILDREN: usize = 10_000;
@@ -59,11 +64,16 @@ impl ChildInfo {
     /// A row for people: `Alpha · scout · completed · $0.0123`.
     #[must_use]
     pub fn words(&self) -> String {
+        let money = if self.cost > 0.0 { format!(" · ${:.4}", self.cost) } else { String::new() };
+        format!("{}{money}", self.standing())
+    }
+
+    /// The same without what it has cost.
+    #[must_use]
+    pub fn standing(&self) -> String {
         let name = self.id.rsplit('.').next().unwrap_or_default();
         let agent = Some(self.agent.as_str()).filter(|agent| !agent.is_empty() && *agent != name);
-        let status = self.status.as_deref().unwrap_or("open");
-        let money = (self.cost > 0.0).then(|| format!("${:.4}", self.cost));
-        let parts = [Some(name), agent, Some(status), money.as_deref()];
+        let parts = [Some(name), agent, Some(self.status.as_deref().unwrap_or("open"))];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
@@ -130,10 +140,27 @@ impl ChildList {
         self.children.iter().filter(is_below)
     }
 
+    /// A line for people: `3 agents, 12k tokens, $1.20`; `None` if there are none.
+    #[must_use]
+    pub fn words(&self) -> Option<String> {
+        if self.children.is_empty() {
+            return None;
+        }
+        let tokens: u64 = self.children.iter().map(|child| child.tokens).sum();
+        let mut words = counted(self.children.len(), "agent", "agents");
+        if tokens > 0 {
+            words += &format!(", {} {}", in_short(tokens), noun(tokens, "token", "tokens"));
+        }
+        if self.cost() > 0.0 {
+            words += &format!(", {}", dollars(self.cost()));
+        }
+        Some(words)
+    }
+
     /// What all of them have cost. Each entry counts once: it is in one file.
     #[must_use]
     pub fn cost(&self) -> f64 {
-        self.children.iter().map(|child| child.cost).sum()
+        self.children.iter().map(|child| child.cost).sum::<f64>() + 0.0
     }
 }
 
@@ -193,6 +220,7 @@ pub fn has_children(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::{Options, Session, SessionPart};
 
     #[test]
     fn children_of_offshoot_and_of_omp_are_listed_with_what_they_cost_in_their_own_files() {
@@ -220,10 +248,27 @@ mod tests {
             ["Alpha · scout · completed · $0.5000", "Beta · open · $0.5000", "Omp · task · open · $0.5000"]
         );
         assert_eq!((list.left_out, list.cost()), (1, 1.5));
+        assert_eq!(list.words().as_deref(), Some("3 agents, 9 tokens, $1.50"));
         assert_eq!(list.of_entry("e1").count(), 1);
         assert_eq!(list.below("Alpha").map(|child| child.id.as_str()).collect::<Vec<_>>(), ["Alpha.Beta"]);
         assert_eq!(ChildList::of(Path::new("/nowhere/x.jsonl")).unwrap(), ChildList::default());
         assert!(has_children(&root) && !has_children(&folder.path().join("2026_b.jsonl")));
+        // A copy of the parent takes along what its part has started.
+        let entry =
+            r#"{"type":"custom","customType":"x","id":"e1","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}"#;
+        fs::write(&root, format!("{header}\n{entry}\n")).unwrap();
+        let session = Session::open(&root, Options::default()).unwrap();
+        let copies = |part, name: &str| {
+            let copy = folder.path().join(name);
+            carry_children(&session, part, &copy).unwrap();
+            ChildList::of(&copy).unwrap().children.into_iter().map(|child| child.id).collect::<Vec<_>>()
+        };
+        let leaf = session.leaf().unwrap();
+        assert_eq!(copies(SessionPart::Everything, "all.jsonl"), ["Alpha", "Alpha.Beta", "Omp"]);
+        assert_eq!(copies(SessionPart::Path(leaf), "path.jsonl"), ["Alpha", "Alpha.Beta"]);
+        assert!(has_children(&folder.path().join("path.jsonl")), "its header names the copy");
+        let text = fs::read_to_string(folder.path().join("path/Alpha.jsonl")).unwrap();
+        assert!(text.ends_with(&[start, said, end, ""].join("\n")), "{text}");
         fs::rename(children_folder(&root), folder.path().join("notes")).unwrap();
         assert!(!has_children(&folder.path().join("notes.jsonl")), "a folder of this name by accident");
     }

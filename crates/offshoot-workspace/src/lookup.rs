@@ -123,6 +123,9 @@ impl Place {
         if let Some(found) = self.named(self.store()?, given, &|_| true, access)? {
             return Ok(found);
         }
+        if let Some(found) = self.named(&self.store()?.clone().with_children(), given, &|_| true, access)? {
+            return Ok(found);
+        }
         if let Some(found) = self.named_of_agents(given, access)? {
             return Ok(found);
         }

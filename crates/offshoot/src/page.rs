@@ -5,8 +5,12 @@ use std::path::Path;
 
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
-use offshoot_html::{PageColours, PageLimits, PageOmissions, PageThemes};
-use offshoot_session::session::Session;
+use offshoot_html::{PageAgent, PageColours, PageLimits, PageOmissions, PageThemes};
+use offshoot_session::child::children_folder;
+use offshoot_session::children::{ChildInfo, ChildList};
+use offshoot_session::entry::Source as _;
+use offshoot_session::session::{Session, SessionPart};
+use offshoot_session::text::counted;
 use offshoot_settings::Settings;
 use offshoot_tui::markdown::plain_row;
 use offshoot_tui::theme::{PageTheme, Themes};
@@ -36,13 +40,62 @@ pub(crate) fn write(
             None => themes_of_settings(app, session).unwrap_or_default(),
         },
     };
-    let left_out: PageOmissions = offshoot_html::render(session, &options, &mut out).map_err(|error| match error {
+    let agents = agents_of(app, session, order.part);
+    let shown: Vec<PageAgent<'_>> = agents.iter().map(OpenAgent::on_page).collect();
+    let written = offshoot_html::render_with(session, &shown, &options, &mut out);
+    let left_out: PageOmissions = written.map_err(|error| match error {
         offshoot_html::Error::Read(error) => CommandError::from(error),
         offshoot_html::Error::Write(error) => {
             CommandError::of_operation(not_written(order.file.as_deref(), error), None)
         }
     })?;
     Ok(left_out.words().map(|words| words.trim_end_matches('.').replacen("The", "the", 1)))
+}
+
+/// The files of agents of more bytes in all are not on a page.
+const MOST_OF_AGENTS: u64 = 64 << 20;
+
+/// An agent whose session is on a page.
+struct OpenAgent {
+    info: ChildInfo,
+    words: String,
+    session: Session,
+}
+
+impl OpenAgent {
+    fn on_page(&self) -> PageAgent<'_> {
+        let call = self.info.tool_call_id.as_deref();
+        PageAgent { id: &self.info.id, words: &self.words, call, session: &self.session }
+    }
+}
+
+/// The agents that the written part has started. What is not on the page is reported.
+fn agents_of(app: &App, session: &Session, part: SessionPart) -> Vec<OpenAgent> {
+    let Some(file) = session.file() else { return Vec::new() };
+    let list = match ChildList::of(file) {
+        Ok(list) => list,
+        Err(error) => {
+            app.ui.warning(&format!("the agents in {} cannot be read: {error}", children_folder(file).display()));
+            return Vec::new();
+        }
+    };
+    let (mut agents, mut bytes, mut missing) = (Vec::new(), 0, list.left_out);
+    for info in list.of_part(session.tree(), part) {
+        let size = std::fs::metadata(&info.file).map_or(0, |meta| meta.len());
+        let opened = if bytes + size > MOST_OF_AGENTS { None } else { app.open_file(&info.file).ok() };
+        match opened {
+            Some(session) => {
+                bytes += size;
+                agents.push(OpenAgent { words: info.words(), info: info.clone(), session });
+            }
+            None => missing += 1,
+        }
+    }
+    if missing > 0 {
+        let what = counted(missing, "session of an agent", "sessions of agents");
+        app.ui.warning(&format!("the page leaves out {what}: too large in all, or not readable"));
+    }
+    agents
 }
 
 /// The colours of pages in a theme file.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use offshoot_protocol::request::{Forked, PreparedSession};
 use offshoot_protocol::{AgentError, Event, NoticeCode, PromptStorage, SessionChangeReason};
+use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
 use offshoot_session::session::{NewFork, NewSession, Options, Session, SessionPart};
@@ -259,6 +260,7 @@ fn copy_of_path(
     // From the open session: another program may have replaced its file.
     let copy = owned.write(|session| session.export(&fork, place))?;
     let file = copy.file.ok_or_else(|| AgentError::Failed("the copy has no file".to_owned()))?;
+    carry_children(owned.session(), SessionPart::Path(leaf), &file)?;
     Ok(Some(sessions.open(&file)?))
 }
 

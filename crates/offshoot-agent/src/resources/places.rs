@@ -17,6 +17,10 @@ use crate::home_path::expand_home;
 
 const DEEPEST: usize = 16;
 
+/// Definitions of agents in a folder of settings.
+const AGENTS: &str = "agents";
+/// Claude Code's in a project.
+const CLAUDE: &str = ".claude/agents";
 /// Where agents share skills.
 const SHARED: &str = ".agents/skills";
 
@@ -261,11 +265,13 @@ impl ResourcePlaces {
         rules
     }
 
-    /// Those in `agents` of every folder of settings.
+    /// Those in `agents` of every folder of settings, and of Claude Code's in the project.
     fn all_agents(&self, troubles: &mut Vec<ResourceTrouble>) -> Vec<AgentDefinition> {
         let mut agents = Vec::new();
         for ListedPlaces { bases, scope, .. } in self.lists(|lists| &lists.templates) {
-            for folder in bases.iter().map(|base| base.path.join("agents")).filter(|folder| folder.is_dir()) {
+            let own = bases.iter().map(|base| base.path.join(AGENTS));
+            let claude = self.project.iter().filter(|_| scope == ResourceScope::Project).map(|cwd| cwd.join(CLAUDE));
+            for folder in own.chain(claude).filter(|folder| folder.is_dir()) {
                 let files = direct(&folder, troubles);
                 agents.extend(files.iter().filter_map(|file| AgentDefinition::load(file, scope, troubles)));
             }
@@ -361,7 +367,8 @@ pub(super) fn of_project(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let skills = skill_folders(cwd, home).map(|(folder, _)| folder).filter(|folder| folder.is_dir());
     let rules = project_folders(cwd).into_iter().filter(|(peer, _)| *peer != Some(Peer::Pi));
     let rules = rules.flat_map(|(_, base)| rule_files(&base));
-    let agents = project_folders(cwd).map(|(_, base)| base.join("agents")).into_iter().filter(|folder| folder.is_dir());
+    let agents = project_folders(cwd).map(|(_, base)| base.join(AGENTS)).into_iter().chain([cwd.join(CLAUDE)]);
+    let agents = agents.filter(|folder| folder.is_dir());
     template_folders(cwd).chain(skills).chain(rules).chain(agents).collect()
 }
 

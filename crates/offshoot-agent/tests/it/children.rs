@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use crate::world::{Events, World, entry, prompting, run};
 
-fn task(arguments: Value) -> Reply {
+pub(crate) fn task(arguments: Value) -> Reply {
     let Value::Object(arguments) = arguments else { panic!("an object") };
     Reply::say([Say::Call { call: "task".to_owned(), id: "c1".to_owned(), arguments, signature: None }])
 }
 
 /// The only root session, and the files of its children.
-fn files(world: &World) -> (PathBuf, Vec<PathBuf>) {
+pub(crate) fn files(world: &World) -> (PathBuf, Vec<PathBuf>) {
     let all = |folder: PathBuf| {
         let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
         found.sort();
@@ -36,22 +36,22 @@ fn files(world: &World) -> (PathBuf, Vec<PathBuf>) {
     (roots.remove(0), folders.into_iter().flat_map(all).collect())
 }
 
-fn lines(file: &PathBuf) -> Vec<Value> {
+pub(crate) fn lines(file: &PathBuf) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn entries(file: &PathBuf) -> String {
+pub(crate) fn entries(file: &PathBuf) -> String {
     lines(file).iter().skip(1).map(|line| entry(&line.to_string())).collect::<Vec<_>>().join("\n")
 }
 
 /// The result of the call of the root.
-fn result(world: &World) -> Value {
+pub(crate) fn result(world: &World) -> Value {
     let all = lines(&files(world).0);
     all.iter().map(|line| line["message"].clone()).find(|message| message["role"] == "toolResult").unwrap()
 }
 
-fn ends(events: &mut Events) -> Vec<ChildState> {
+pub(crate) fn ends(events: &mut Events) -> Vec<ChildState> {
     let end = |event: Arc<Event>| match event.as_ref() {
         Event::ChildEnd { child: state } => Some(ChildState::clone(state)),
         _ => None,
@@ -229,6 +229,27 @@ fn a_limit_ends_a_child_before_the_request_that_could_pass_it() {
         let asked = world.server.seen()[1].json();
         let most = asked["max_tokens"].as_u64().unwrap();
         assert!((4_096..10_000).contains(&most), "{most}");
+    });
+}
+
+/// At four fifths of a limit of its own a child is told once to finish.
+#[test]
+fn a_child_that_has_used_most_of_a_limit_is_told_once() {
+    run(async {
+        let order = json!({"tasks": [{"task": "dig", "name": "Alpha", "limits": {"requests": 10}}]});
+        let looks = (0..9).map(|number| Reply::call("ls", &format!("k{number}"), json!({})).on("dig"));
+        let ends = [Reply::text("Dug.").on("dig"), Reply::text("All.")];
+        let world = World::new(std::iter::once(task(order)).chain(looks).chain(ends));
+        let (agent, _events) = world.start();
+        assert_eq!(prompting(&agent, "go").await.unwrap(), Ok(Settled::Done));
+        world.no_problems();
+        let (_, children) = files(&world);
+        let said = entries(&children[0]);
+        assert_eq!(said.matches("You have used most of what you may use").count(), 1, "{said}");
+        let after = said.split("You have used most").nth(1).unwrap();
+        assert_eq!(after.matches("+ls").count(), 1, "{said}");
+        let end = lines(&children[0]).last().unwrap()["data"].clone();
+        assert_eq!((&end["status"], &end["requests"]), (&json!("completed"), &json!(10)));
     });
 }
 

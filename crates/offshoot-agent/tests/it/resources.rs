@@ -233,3 +233,26 @@ fn texts_of_the_system_prompt_come_from_the_command_line_the_project_or_the_user
     assert_eq!(found(true, &["Say a/b or c."], &[]), told("Say a/b or c.", "Also the user's.", 0));
     assert_eq!(of_project(&at("work"), None), [at("work/.pi/SYSTEM.md")]);
 }
+
+/// Claude Code's definitions count in a trusted project, after offshoot's own of the same name.
+#[test]
+fn definitions_of_agents_are_found_in_claude_codes_folder_of_a_project_too() {
+    let place = Place::new();
+    let root = place.root();
+    let agent =
+        |name: &str, words: &str| format!("---\nname: {name}\ndescription: {words}\ntools: Read, Bash\n---\nWork.\n");
+    write(root, "repo/sub/.offshoot/agents/a.md", &agent("fixer", "of offshoot"));
+    write(root, "repo/sub/.claude/agents/b.md", &agent("fixer", "of Claude"));
+    write(root, "repo/sub/.claude/agents/c.md", &agent("tester", "of Claude"));
+    write(root, "data/agents/d.md", &agent("tester", "of the user"));
+    let agents = |places: &ResourcePlaces| {
+        let (found, _) = places.find();
+        found.agents.iter().map(offshoot_agent::resources::AgentDefinition::told).collect::<Vec<_>>().join("\n")
+    };
+    let all = agents(&place.places());
+    assert!(all.contains("of offshoot") && all.contains("tester") && all.contains("of Claude"), "{all}");
+    assert_eq!(all.matches("of Claude").count(), 1, "{all}");
+    let untrusted = ResourcePlaces { project: None, ..place.places() };
+    assert!(!agents(&untrusted).contains("Claude"));
+    assert!(of_project(&root.join("repo/sub"), None).contains(&root.join("repo/sub/.claude/agents")));
+}

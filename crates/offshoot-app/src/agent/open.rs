@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use offshoot_protocol::FolderRefusal;
+use offshoot_session::children::carry_children;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::path_words::path_of_words;
-use offshoot_session::session::{NewFork, NewSession, Session};
+use offshoot_session::session::{NewFork, NewSession, Session, SessionPart};
 use offshoot_session::store::Store as _;
 use offshoot_session::text::spell_name;
 
@@ -76,6 +77,7 @@ pub fn open(app: &App, args: &Args) -> Result<Session> {
             NewFork { id: args.session_id.as_deref(), cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
         let copy = source.export(&fork, |id, time| store.path_for(&cwd, id, time))?;
         let file = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
+        carry_children(&source, SessionPart::Everything, &file)?;
         return app.open_file(&file);
     }
     if let Some(file) = same_id {

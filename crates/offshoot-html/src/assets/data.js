@@ -10,7 +10,11 @@ function bytesOf(base64) {
   return bytes;
 }
 
-const META = JSON.parse(new TextDecoder().decode(bytesOf(byId("meta").textContent)));
+/** The agent whose session is shown, as the address says; empty for the session of the page. */
+const AGENT = new URLSearchParams(location.hash.slice(1)).get("agent") ?? "";
+/** The part of the page that carries what is shown. */
+const CARRIED = Array.from(document.querySelectorAll("template.agent")).find((part) => AGENT !== "" && part.dataset.agent === AGENT)?.content ?? document;
+const META = JSON.parse(new TextDecoder().decode(bytesOf(CARRIED.querySelector("#meta").textContent)));
 
 /** What stands in a line in the place of a picture: no session can say it. */
 const HOLE = `picture ${Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("")} `;
@@ -41,7 +45,7 @@ class Stream {
     this.blocks = [];
     this.kept = new Map();
     let start = 0;
-    for (const element of document.querySelectorAll(`script.${name}`)) {
+    for (const element of CARRIED.querySelectorAll(`script.${name}`)) {
       const length = Number(element.dataset.n);
       this.blocks.push({ element, start, length, isPicture: element.dataset.p !== undefined });
       start += length;

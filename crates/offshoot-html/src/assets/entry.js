@@ -267,6 +267,17 @@ function patternOf(view) {
   return view.verb === "grep" ? `/${words}/` : words || "(no pattern)";
 }
 
+/** Buttons for the agents that a call has started; for `null` those of whom nothing says which call it was. */
+function agentsOf(id) {
+  const agents = listOf(META.agents).filter((agent) => agent.call === id);
+  return agents.map((agent) => button("agent", `◆ ${agent.words}`, () => readAgent(agent.id)));
+}
+
+/** Shows the session of an agent, or with an empty name that of the page: the address says which, and the page begins anew. */
+function readAgent(id) {
+  location.hash = id === "" ? "" : String(new URLSearchParams({ agent: id }));
+}
+
 /** A call as a line and what else it was given. */
 function call(block) {
   const view = viewOf(block);
@@ -319,6 +330,7 @@ function call(block) {
       if (isObject(block.arguments) && !Array.isArray(block.arguments)) rest();
       else more(block.arguments);
   }
+  if (typeof block.id === "string") box.append(...agentsOf(block.id));
   if (verb === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(of("offset")) && of("offset") > 0 ? of("offset") : 1)];
   return box;
 }

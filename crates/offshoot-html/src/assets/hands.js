@@ -34,6 +34,10 @@ async function reset() {
 /** Goes where the address says: `leafId` names the path, `targetId` the entry on it; after `?` or `#`. */
 async function follow() {
   const words = new URLSearchParams(location.hash.slice(1) || location.search);
+  if ((words.get("agent") ?? "") !== AGENT) {
+    location.reload();
+    return true;
+  }
   const [target, leaf] = ["targetId", "leafId"].map((name) => (words.has(name) ? (placeOf.get(words.get(name)) ?? -1) : -1));
   const unknown = ["leafId", "targetId"].map((name) => words.get(name)).filter((id) => id !== null && !placeOf.has(id));
   if (unknown.length > 0) announce(`This page has no entry ${unknown.map((id) => oneLine(id, 40)).join(" and none ")}.`);
@@ -407,6 +411,16 @@ function listen() {
   listenToEdge();
 }
 
+/** An agent's card, with the way back to who has started it; agents that are below no call are on the card. */
+function introduceAgents() {
+  if (CARRIED !== document) {
+    byId("card").replaceWith(CARRIED.querySelector("#card"));
+    const above = AGENT.split(".").slice(0, -1).join(".");
+    byId("card").prepend(button("agent", `↩ ${above === "" ? "The session that has started it" : above}`, () => readAgent(above)));
+  }
+  byId("card").append(...agentsOf(null));
+}
+
 async function begin() {
   const kept = choices.read();
   setTheme(THEMES.includes(kept.theme) ? kept.theme : "auto");
@@ -414,6 +428,7 @@ async function begin() {
   if (kept.isAway === true && !isSmall()) setAway(true);
   byId("menu").setAttribute("aria-expanded", String(!isSmall() && kept.isAway !== true));
   if ("scrollRestoration" in history) history.scrollRestoration = "manual";
+  introduceAgents();
   await readNodes();
   arrange(state.open);
   openIfItFits();

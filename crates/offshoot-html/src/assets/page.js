@@ -301,7 +301,7 @@ function copyLink(at) {
   });
 }
 
-const addressOf = (leaf, target) => `#${new URLSearchParams({ leafId: nodes[leaf].id, ...(target < 0 ? {} : { targetId: nodes[target].id }) })}`;
+const addressOf = (leaf, target) => `#${new URLSearchParams({ ...(AGENT === "" ? {} : { agent: AGENT }), leafId: nodes[leaf].id, ...(target < 0 ? {} : { targetId: nodes[target].id }) })}`;
 
 /** Goes to an entry that is drawn, or to the nearest one above it that is. */
 function scrollTo(target) {

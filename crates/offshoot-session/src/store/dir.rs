@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
-use super::folders::{Folder, FoundFile, READ_FOLDER, folders, take};
+use super::folders::{Folder, FoundFile, READ_FOLDER, child_folders, folders, take};
 use super::{Flavour, Progress, Root, Scope, Store, imports};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::id::is_valid_session_id;
@@ -19,6 +19,7 @@ pub struct DirStore {
     roots: Vec<Root>,
     index: Option<PathBuf>,
     imports: Option<PathBuf>,
+    has_children: bool,
 }
 
 /// The name of a session's file: its creation time with `-` for `:` and `.`, and its id. Both may come from a foreign
@@ -47,7 +48,7 @@ const LONGEST_PART: usize = 100;
 impl DirStore {
     /// A store over these roots.
     pub fn new(own: Root, others: Vec<Root>) -> Self {
-        Self { roots: std::iter::once(own).chain(others).collect(), index: None, imports: None }
+        Self { roots: std::iter::once(own).chain(others).collect(), index: None, imports: None, has_children: false }
     }
 
     /// The same sessions and those of other agents, to be read and never written.
@@ -56,6 +57,13 @@ impl DirStore {
         let mut both = self.clone();
         both.roots.extend(foreign.iter().cloned());
         both
+    }
+
+    /// The same sessions and those of agents that they have started, which are in folders beside their files
+    /// (see [`crate::child`]).
+    #[must_use]
+    pub fn with_children(self) -> Self {
+        Self { has_children: true, ..self }
     }
 
     /// Uses this cache folder for side indexes of big files.
@@ -193,7 +201,17 @@ impl DirStore {
     /// # Errors
     /// The store's own root cannot be read.
     pub fn folders(&self, cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
-        folders(&self.roots, cwd)
+        let (mut found, mut unread) = folders(&self.roots, cwd)?;
+        if self.has_children {
+            let below: Vec<_> = found.iter().map(child_folders).collect();
+            for children in below {
+                match children {
+                    Ok(children) => found.extend(children),
+                    Err(error) => unread.push(error),
+                }
+            }
+        }
+        Ok((found, unread))
     }
 
     /// Opens a file with [`DirStore::options_for`] it; another agent's only to be read.

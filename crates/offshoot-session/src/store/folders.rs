@@ -113,6 +113,24 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
     Ok((folders, unread))
 }
 
+/// The folders in a folder that are beside a session's file and have its name: those of its children.
+pub(super) fn child_folders(folder: &Folder) -> Result<Vec<Folder>> {
+    if folder.files.iter().all(|found| found.format.is_some()) {
+        return Ok(Vec::new());
+    }
+    let stems: HashSet<_> = folder.files.iter().filter_map(|found| found.path.file_stem()).collect();
+    let mut found = Vec::new();
+    for entry in read_folder(&folder.path)? {
+        let name = entry.file_name();
+        if stems.contains(name.as_os_str()) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let path = entry.path();
+            found.push(Folder { files: session_files(&path)?, real: folder.real.join(name), path });
+        }
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
 /// Reads folders on all cores; returns results in their order.
 fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());

@@ -7,6 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use offshoot_session::call_view::{CallChange, CallRole, CallVerb, CallView};
+use offshoot_session::child::TASK_TOOL;
 use offshoot_session::json::Json;
 use offshoot_session::text::{counted, one_line, spell_lines, spell_name};
 use offshoot_session::todo::TODO_TOOL;
@@ -176,7 +177,7 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     }
 }
 
-/// What a call of the tools `todo` and `ask` is about: their results say the rest.
+/// What a call of the tools `todo`, `ask` and `task` is about: their results say the rest.
 fn brief(call: &CallView<'_>) -> Option<String> {
     let arguments = call.arguments()?;
     match call.name() {
@@ -189,6 +190,14 @@ fn brief(call: &CallView<'_>) -> Option<String> {
             let more = questions.items().skip(1).count();
             let more = if more == 0 { String::new() } else { format!(" (+{more})") };
             Some(format!("{}{more}", spell_name(&questions.items().next()?.str("question")?)))
+        }
+        TASK_TOOL => {
+            let tasks = arguments.get("tasks")?;
+            let words =
+                |task: Json<'_>| task.str("name").or_else(|| task.str("task")).map(|words| one_line(&words, 60));
+            let named: Vec<String> = tasks.items().filter_map(words).collect();
+            let about = arguments.str("context").map(|context| format!(" · {}", one_line(&context, 200)));
+            Some(spell_name(&format!("{}{}", named.join(", "), about.unwrap_or_default())).into_owned())
         }
         _ => None,
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use offshoot_session::children::ChildList;
 use offshoot_session::clock::{Millis, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
@@ -60,6 +61,8 @@ pub struct BranchesOutput {
     /// Where a table looks up how short ids can be, which takes time; `None` if it shows none.
     ids_of: Option<Snapshot>,
     whole: Totals,
+    /// Agents that the session has started.
+    children: ChildList,
     place: Place,
     odd: Note,
 }
@@ -148,7 +151,9 @@ impl Operation for Branches {
         let session = open_session(finished.session)?;
         let BranchesPlan { branches, has_ids, odd, .. } = plan;
         let ids_of = if has_ids { Some(session.snapshot()?) } else { None };
-        Ok(BranchesOutput { branches, ids_of, whole: totals(session)?, place: finished.place.clone(), odd })
+        // A folder that cannot be read has none.
+        let children = session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default();
+        Ok(BranchesOutput { branches, ids_of, whole: totals(session)?, children, place: finished.place.clone(), odd })
     }
 }
 
@@ -263,6 +268,9 @@ impl Output for BranchesOutput {
         } else {
             let whole = totals_in_words(&self.whole);
             words.line(Line::of(Role::Dim, format!("the whole session: {whole}")));
+            if let Some(agents) = self.children.words() {
+                words.line(Line::of(Role::Dim, format!("its agents: {agents}")));
+            }
         }
         words.notes.push(self.odd.clone());
     }

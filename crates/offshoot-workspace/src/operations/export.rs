@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use offshoot_foreign::BackReport;
+use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Diagnostic;
 use offshoot_session::json::Object;
@@ -218,7 +219,11 @@ impl Operation for Export {
             return Ok(Some(written));
         }
         match plan.format {
-            ExportFormat::Jsonl => copy(session, plan.part, &file)?,
+            ExportFormat::Jsonl => {
+                copy(session, plan.part, &file)?;
+                // Whoever reads the output gets one file.
+                plan.file.iter().try_for_each(|file| carry_children(session, plan.part, file).map(drop))?;
+            }
             _ => new_file::create(&file, |out| plan.write(place, session, out, &mut written))?,
         }
         Ok(Some(written))
@@ -236,12 +241,13 @@ impl Operation for Export {
 /// A session file of a part. A copy of the whole keeps the session's id.
 fn copy(session: &mut Session, part: SessionPart, file: &Path) -> Result<()> {
     match part {
-        SessionPart::Everything => Ok(session.copy_to(file)?),
+        SessionPart::Everything => session.copy_to(file)?,
         part => {
             let fork = NewFork { part, ..NewFork::default() };
-            Ok(session.export(&fork, |_, _| file.to_path_buf()).map(drop)?)
+            session.export(&fork, |_, _| file.to_path_buf()).map(drop)?;
         }
     }
+    Ok(())
 }
 
 /// The entries of a part, without labels.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use offshoot_agent::forecast::RequestForecast;
 use offshoot_files::{GitCopy, RestoreReport};
+use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::Object;
@@ -206,7 +207,9 @@ fn copy_session(place: &Place, session: &mut Session, plan: &ForkPlan, cwd: &str
     let store = place.store()?;
     let part = plan.target.map_or(SessionPart::Everything, SessionPart::Path);
     let fork = NewFork { part, cwd: Some(cwd), name: plan.name.as_deref(), id: None };
-    Ok(session.export(&fork, |id, timestamp| store.path_for(cwd, id, timestamp))?)
+    let copy = session.export(&fork, |id, timestamp| store.path_for(cwd, id, timestamp))?;
+    copy.file.iter().try_for_each(|file| carry_children(session, part, file).map(drop))?;
+    Ok(copy)
 }
 
 /// The session has no entry.

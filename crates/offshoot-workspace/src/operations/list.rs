@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
+use offshoot_session::children::{ChildInfo, ChildList};
 use offshoot_session::clock::{Millis, Zone};
 use offshoot_session::entry_name;
 use offshoot_session::error::Diagnostic;
@@ -120,6 +121,8 @@ input! {
         number: Option<usize> = option ("N" 'n'),
         /// Sort by this key, largest or latest first
         sort: Option<SortKey> = option ("KEY"),
+        /// List the agents that each session has started below it
+        children: bool = flag,
         /// With --json: add the text of all messages, for searching
         text: bool = flag (requires ["json"]),
     }
@@ -168,7 +171,8 @@ impl Operation for List {
                \"modified\", \"messageCount\", \"firstMessage\", \"allMessagesText\"?,\n    \
                \"tokens\", \"cost\"}]\n\n\
                Times are ISO 8601 in UTC, or null. `messageCount` counts the messages of\n\
-               all branches and all roles. --text adds `allMessagesText`.",
+               all branches and all roles. --text adds `allMessagesText`, --children adds\n\
+               `children`: an array with id, path, agent, status, tokens and cost.",
         examples: "Examples:\n  offshoot list\n  offshoot list --all\n  \
                    offshoot list --all --since 1w --sort cost -n 5\n  \
                    offshoot list --all --json | jq -r '.[] | select(.messageCount > 100) | .path'",
@@ -275,9 +279,38 @@ impl ListOutput {
         ]
     }
 
+    /// The agents of a session, if they are listed. A folder that cannot be read has none.
+    fn children(&self, info: &SessionInfo) -> ChildList {
+        let is_wanted = self.listed.input.children;
+        if is_wanted { ChildList::of(&info.path).unwrap_or_default() } else { ChildList::default() }
+    }
+
+    /// The rows of the agents of a session, below its own.
+    fn rows_of_children(&self, info: &SessionInfo) -> Vec<(Vec<String>, Role)> {
+        let row = |child: &ChildInfo| {
+            let indent = "  ".repeat(child.depth());
+            let cells = vec![
+                String::new(),
+                String::new(),
+                String::new(),
+                child.messages.to_string(),
+                if child.tokens > 0 { in_short(child.tokens) } else { String::new() },
+                if child.cost > 0.0 { dollars(child.cost) } else { String::new() },
+                String::new(),
+                one_line(&format!("{indent}◆ {}", child.standing()), 200),
+            ];
+            (cells, Role::Dim)
+        };
+        self.children(info).children.iter().map(row).collect()
+    }
+
     fn table(&self) -> WordsTable {
         let ids = short_ids(&self.listed.looked_at);
         let role = |info: &SessionInfo| if info.name.is_some() { Role::Bold } else { Role::Plain };
+        let rows = |info: &SessionInfo| {
+            let own = (self.cells(info, &ids), role(info));
+            std::iter::once(own).chain(self.rows_of_children(info)).collect::<Vec<_>>()
+        };
         WordsTable {
             columns: vec![
                 TableColumn::right("WHEN", Role::Dim),
@@ -289,7 +322,7 @@ impl ListOutput {
                 TableColumn::left("FOLDER", Role::Dim).cut_to(28),
                 TableColumn::left("SESSION", Role::Plain),
             ],
-            rows: self.wanted().map(|info| (self.cells(info, &ids), role(info))).collect(),
+            rows: self.wanted().flat_map(rows).collect(),
         }
     }
 
@@ -317,7 +350,11 @@ impl Output for ListOutput {
         out.write_all(b"[")?;
         for (at, info) in self.wanted().enumerate() {
             let comma = if at > 0 { ",\n" } else { "" };
-            let object = info.to_object().raw("tokens", info.tokens).raw("cost", info.cost);
+            let mut object = info.to_object().raw("tokens", info.tokens).raw("cost", info.cost);
+            if self.listed.input.children {
+                let children: Vec<String> = self.children(info).children.iter().map(ChildInfo::to_json).collect();
+                object = object.raw("children", format_args!("[{}]", children.join(",")));
+            }
             write!(out, "{comma}{}", object.finish())?;
         }
         out.write_all(b"]")

@@ -172,7 +172,7 @@ fn on_sessions<T>(
     work: impl FnOnce(SearchedPlace<'_>) -> Result<T>,
 ) -> Result<T> {
     let progress = place.progress("searching sessions");
-    let store = place.store_with_agents()?;
+    let store = place.store_with_agents()?.with_children();
     work(SearchedPlace {
         store: &store,
         mask: &|text| keys.masked(text),

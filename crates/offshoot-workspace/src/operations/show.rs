@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use offshoot_session::children::ChildList;
 use offshoot_session::clock::{Millis, parse_iso, to_iso};
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
@@ -78,6 +79,8 @@ struct SessionSummary {
     modified: Option<Millis>,
     file: String,
     leaf: Option<EntryId>,
+    /// Agents that the session has started.
+    children: ChildList,
 }
 
 impl Operation for Show {
@@ -98,9 +101,10 @@ impl Operation for Show {
                first one on, each as it is in the file (old versions upgraded).\n\n\
                --summary prints the session's name, place, times, branches and cost. The\n\
                cost is that of all branches; an entry that several branches share counts\n\
-               once. With --json:\n\n  \
+               once. Agents that the session has started are counted beside it. With --json:\n\n  \
                {\"id\", \"name\"?, \"cwd\", \"file\", \"created\", \"modified\", \"leafId\",\n   \
-               \"branches\", \"entries\", \"messages\", \"tokens\", \"cost\", \"lastWords\"}\n\n\
+               \"branches\", \"entries\", \"messages\", \"tokens\", \"cost\", \"lastWords\",\n   \
+               \"children\"?, \"childrenCost\"?}\n\n\
                `created`, `modified` and `leafId` may be null.",
         examples: "Examples:\n  offshoot show latest\n  offshoot show latest --at 1a2b\n  \
                    offshoot show latest --summary\n  \
@@ -147,15 +151,18 @@ impl SessionSummary {
             modified: tree.entries().filter_map(|ix| tree.node(ix).time()).max(),
             file: session.file().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
             leaf: session.leaf_id().cloned(),
+            // A folder that cannot be read has none.
+            children: session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default(),
         })
     }
 }
 
 impl ShowOutput {
     fn summary_json(&self, summary: &SessionSummary) -> String {
-        let SessionSummary { overview, created, modified, file, leaf } = summary;
+        let SessionSummary { overview, created, modified, file, leaf, children } = summary;
         let totals = &overview.totals;
-        Object::new()
+        let agents = &children.children;
+        let object = Object::new()
             .str("id", &self.shown.id)
             .opt_str("name", self.title.as_deref())
             .str("cwd", &self.shown.cwd)
@@ -168,8 +175,11 @@ impl ShowOutput {
             .raw("messages", totals.messages)
             .raw("tokens", totals.tokens)
             .raw("cost", totals.cost)
-            .str("lastWords", &overview.last_words)
-            .finish()
+            .str("lastWords", &overview.last_words);
+        match agents.is_empty() {
+            true => object.finish(),
+            false => object.raw("children", agents.len()).raw("childrenCost", children.cost()).finish(),
+        }
     }
 
     /// Name, id and folder, and an empty line.
@@ -189,6 +199,7 @@ impl ShowOutput {
             ("changed", summary.modified.map(when::minute).unwrap_or_default()),
             ("branches", summary.overview.branches.to_string()),
             ("in all", totals_in_words(&summary.overview.totals)),
+            ("its agents", summary.children.words().unwrap_or_default()),
             ("last words", self.place.plain(&summary.overview.last_words)),
         ];
         for (what, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {

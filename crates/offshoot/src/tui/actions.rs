@@ -12,9 +12,10 @@ use offshoot_app::lookup;
 use offshoot_app::models::{level_of, next_of};
 use offshoot_protocol::FolderRefusal;
 use offshoot_protocol::request::{Fork, SetModel, SetThinkingLevel, SwitchSession};
+use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
-use offshoot_session::session::{NewFork, Session};
+use offshoot_session::session::{NewFork, Session, SessionPart};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_tui::app::msg::Msg;
@@ -139,6 +140,7 @@ fn openable(app: &App, file: PathBuf) -> Result<Openable> {
     let fork = NewFork { cwd: Some(&cwd), name: name.as_deref(), ..NewFork::default() };
     let copy = session.export(&fork, |id, time| store.path_for(&cwd, id, time))?;
     let copied = copy.file.ok_or_else(|| CommandError::new(FailureKind::Failed, "the copy has no file"))?;
+    carry_children(&session, SessionPart::Everything, &copied)?;
     let cwd = app.environment.short(&cwd);
     Ok(Openable::Copy(copied, format!("the session's folder {gone} is not there: this is a copy of it in {cwd}")))
 }

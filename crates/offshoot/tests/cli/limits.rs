@@ -172,3 +172,46 @@ fn agents_of_a_run_count_for_its_limits_and_stay_with_its_session() {
     talk.run(&["trash", "--restore"]);
     assert!(files().iter().any(|file| file.ends_with("Alpha.jsonl") && !file.to_string_lossy().contains("trash")));
 }
+
+/// An agent's session is no session of its own in a list, but it is found, counted and exported with the one that has started it.
+#[test]
+fn agents_are_listed_counted_found_and_exported_with_their_session() {
+    let orders = json!({"tasks": [{"task": "look for xylophones", "name": "Alpha", "agent": "scout"}]});
+    let talk = Talk::new([
+        Reply::call("task", "c1", orders),
+        Reply::text("There is a xylophone in the cellar.").on("look for xylophones"),
+        Reply::text("Done."),
+    ]);
+    assert_snapshot!(talk.run(&["-p", "go"]), @"Done.");
+    assert_eq!(talk.run(&["list"]).lines().count(), 2, "a head and one session");
+    let listed = talk.run(&["list", "--children"]);
+    assert!(listed.lines().nth(2).is_some_and(|row| row.contains("  ◆ Alpha · scout · completed")), "{listed}");
+    let json: serde_json::Value = serde_json::from_str(&talk.run(&["list", "--children", "--json"])).unwrap();
+    assert_eq!(
+        (&json[0]["children"][0]["id"], &json[0]["children"][0]["status"]),
+        (&json!("Alpha"), &json!("completed"))
+    );
+    let branches = talk.run(&["branches", "latest"]);
+    assert!(branches.contains("\nits agents: 1 agent, 15 tokens, $"), "{branches}");
+    let summary = talk.run(&["show", "latest", "--summary"]);
+    assert!(summary.contains("its agents  1 agent, 15 tokens, $"), "{summary}");
+    // The hit names the agent's session, which every command takes.
+    let found: serde_json::Value = serde_json::from_str(&talk.run(&["search", "xylophone cellar", "--json"])).unwrap();
+    let of_agent =
+        found["hits"].as_array().unwrap().iter().find(|hit| hit["path"].as_str().unwrap().ends_with("/Alpha.jsonl"));
+    let hit = of_agent.unwrap_or_else(|| panic!("{found}"));
+    assert_eq!(hit["kind"], "assistant");
+    let file = talk.files().into_iter().find(|file| file.ends_with("Alpha.jsonl")).unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
+    let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let shown = talk.run(&["show", header["id"].as_str().unwrap()]);
+    assert!(shown.contains("There is a xylophone in the cellar."), "{shown}");
+    // A copy of the session takes the agent along.
+    talk.run(&["fork", "latest"]);
+    let copies = talk.files().into_iter().filter(|file| file.ends_with("Alpha.jsonl")).count();
+    assert_eq!(copies, 2);
+    assert!(talk.run(&["search", "xylophone cellar", "--scan", "--json"]).contains("/Alpha.jsonl"));
+    let page = talk.run(&["export", "latest", "--format", "html"]);
+    assert!(page.contains("<template class=\"agent\" data-agent=\"Alpha\">"), "{}", page.len());
+    assert_eq!(page.matches("id=\"meta\"").count(), 2);
+}

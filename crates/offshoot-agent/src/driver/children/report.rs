@@ -1,6 +1,7 @@
 //! What the call of a task results in: the last words of each child for the model, and omp's details for people and programs.
 
 use offshoot_protocol::{ChildState, ChildStatus};
+use offshoot_session::text::one_line;
 use serde_json::{Value, json};
 
 use crate::spending::Spent;
@@ -9,6 +10,9 @@ use crate::tool::truncate;
 
 /// A longer text of one child is cut for the model; the file has all of it.
 const LONGEST: usize = 50 * 1024;
+
+/// What a child does, in the row that shows it: on most screens it stays one row.
+const LONGEST_DOING: usize = 28;
 
 /// A child that has ended, or has not been started.
 #[derive(Debug, Clone)]
@@ -39,7 +43,8 @@ fn row(report: &ChildReport) -> String {
         many => Some(format!("{many} requests")),
     };
     let money = (state.cost > 0.0).then(|| format!("${:.4}", state.cost));
-    let doing = state.current_tool.clone().or_else(|| state.last_text.as_ref().map(|text| text.replace('\n', " ")));
+    let said = |text: &String| one_line(text, LONGEST_DOING);
+    let doing = state.current_tool.clone().or_else(|| state.last_text.as_ref().map(said));
     let parts = [
         Some(state.id.clone()),
         Some(state.agent.clone()),

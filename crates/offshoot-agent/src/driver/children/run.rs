@@ -7,6 +7,7 @@ use std::time::Duration;
 use offshoot_protocol::message::{Message, text_of};
 use offshoot_protocol::{AgentError, AgentEvent, ChildState, ChildStatus, Event, SessionChangeReason, Settled};
 use offshoot_session::child::{ChildEnd, ChildStart, child_file};
+use offshoot_session::entry::Source as _;
 use offshoot_session::session::{NewSession, Options, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
@@ -148,7 +149,6 @@ impl CallChildren {
     async fn place(&self) -> Result<ParentPlace, AgentError> {
         let own = self.setup.family.own.is_some();
         let found = self.session.ask(move |owned| {
-            use offshoot_session::entry::Source as _;
             use offshoot_session::kind::Role;
             let session = owned.session();
             let tree = session.tree();
@@ -400,7 +400,6 @@ impl Child {
         let mut setup = self.setup.clone();
         let file = self.file.clone();
         let opened = handle.ask(|owned| {
-            use offshoot_session::entry::Source as _;
             let session = owned.session();
             let leaf = session.leaf().and_then(|leaf| session.tree().node(leaf).id().map(|id| id.as_str().to_owned()));
             (session.id().to_owned(), leaf)
@@ -458,12 +457,16 @@ impl Child {
             drop(leave_foreign_turn(&mut session));
             let stands = if is_known { stands(&session)? } else { Beginning::Task };
             if !is_known {
+                if !session.tree().is_empty() {
+                    return Ok(None);
+                }
                 session.append(&beginning.entry())?;
             }
-            Ok::<_, offshoot_session::error::Error>((session, stands))
+            Ok::<_, offshoot_session::error::Error>(Some((session, stands)))
         });
         match opened.await {
-            Ok(Ok(opened)) => Ok(opened),
+            Ok(Ok(Some(opened))) => Ok(opened),
+            Ok(Ok(None)) => Err("another program has started an agent with this name in this session".to_owned()),
             Ok(Err(error)) => Err(format!("its session cannot be opened: {}", offshoot_protocol::in_words(&error))),
             Err(error) => Err(format!("its session cannot be opened: {error}")),
         }

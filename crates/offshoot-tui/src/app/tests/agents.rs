@@ -221,6 +221,7 @@ fn an_agent_is_stopped_after_a_question() {
     let cmds = key(&mut model, "y");
     assert_eq!(orders(&cmds), [&ToChild { id: "Alpha".to_owned(), order: ChildOrder::Stop }]);
     stands(&mut model, state("Alpha", "scout", ChildStatus::Aborted, None));
+    assert!(key(&mut model, "enter").is_empty(), "it ended in the moment before the key: nothing is left");
     assert!(key(&mut model, "x").is_empty());
     assert!(orders(&key(&mut model, "y")).is_empty(), "it has ended");
 }
