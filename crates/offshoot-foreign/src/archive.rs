@@ -5,13 +5,14 @@ mod manifest;
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::json::{Json, Object, quote};
 use offshoot_session::medium::{
-    Medium as _, Stamp, create_regular, open_regular, read_exact_at, read_regular_text, sync_folder,
+    Medium as _, Stamp, append_or_create_regular, create_regular, open_regular, read_exact_at, read_regular_text,
+    sync_folder,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -120,7 +121,7 @@ impl Archive {
     /// The file cannot be made.
     pub fn lock(&self) -> io::Result<Option<fs::File>> {
         self.make_folder(&self.folder)?;
-        let file = fs::OpenOptions::new().append(true).create(true).mode(0o600).open(self.folder.join(LOCK))?;
+        let file = append_or_create_regular(&self.folder.join(LOCK))?;
         match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(file)),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -379,14 +380,19 @@ fn tail_of(medium: &ForeignMedium, end: u64) -> io::Result<String> {
 }
 
 fn append_line(file: &Path, line: &str) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    let mut file = options.read(true).append(true).create(true).mode(0o600).open(file)?;
-    // A kill may have left half a line.
-    let length = file.metadata()?.len();
     let mut last = [b'\n'];
-    if length > 0 {
-        file.read_exact_at(&mut last, length - 1)?;
+    // A kill may have left half a line.
+    match open_regular(file) {
+        Ok(known) => {
+            let length = known.metadata()?.len();
+            if length > 0 {
+                known.read_exact_at(&mut last, length - 1)?;
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
     }
+    let mut file = append_or_create_regular(file)?;
     let begin = if last == *b"\n" { "" } else { "\n" };
     file.write_all(format!("{begin}{line}\n").as_bytes())?;
     file.sync_all()

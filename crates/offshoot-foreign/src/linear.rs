@@ -203,7 +203,9 @@ impl<L: LinearFormat + Send + Sync + 'static> Mapper for LinearMapper<L> {
 
     fn loss(record: Json<'_>) -> Option<String> {
         let is_silent = L::default().read(record, &mut ForeignHead::default()).is_empty();
-        let sort = record.str("type").unwrap_or_default();
+        let named = ["type", "table", "kind", "role"].into_iter().find_map(|name| record.str(name));
+        // An operator is named by its member.
+        let sort = named.or_else(|| record.members().next().map(|(name, _)| name)).unwrap_or_default();
         is_silent.then(|| crate::key::clean(&format!("no-place:{sort}")))
     }
 

@@ -132,7 +132,14 @@ impl Place {
         if Path::new(given).is_file() {
             return Ok(PathBuf::from(given));
         }
-        Err(Error::SessionNotFound { given: given.to_owned() }.into())
+        let failure = Failure::from(Error::SessionNotFound { given: given.to_owned() });
+        Err(match given.split_once(':').filter(|(word, _)| is_nearly_an_agent(word)) {
+            Some(_) => {
+                let words: Vec<&str> = Agent::ALL.iter().map(|agent| agent.word()).collect();
+                failure.hint(text_hint(format!("before the colon stands {}", words.join(", "))))
+            }
+            None => failure,
+        })
     }
 
     /// The session of another agent with this id, or an id that begins so. The names of files say the ids, so no session is
@@ -404,4 +411,10 @@ fn by_name(sessions: &[SessionInfo], given: &str) -> Result<Option<PathBuf>> {
             Err(Failure::from(error).hint(text_hint("name one by its id")))
         }
     }
+}
+
+/// Whether somebody may have meant an agent: a word that begins as one does, and is none.
+fn is_nearly_an_agent(word: &str) -> bool {
+    let begins = |agent: &Agent| word.len() >= 2 && agent.word().starts_with(word.get(..2).unwrap_or("?"));
+    Agent::from_word(word).is_none() && Agent::ALL.iter().any(begins)
 }

@@ -153,7 +153,8 @@ impl<'a> CodexItem<'a> {
         let sort = self.payload.str("type").map(|sort| format!(".{sort}")).unwrap_or_default();
         let is_known = matches!(self.kind.as_ref(), "event_msg" | "response_item" | "world_state");
         let code = if is_known { "no-place" } else { "unknown-record" };
-        Some(clean(&format!("{code}:{}{sort}", self.kind)))
+        let old = self.payload.str("record_type").filter(|_| self.kind.is_empty()).unwrap_or_default();
+        Some(clean(&format!("{code}:{}{old}{sort}", self.kind)))
     }
 
     /// The tool of a call.

@@ -152,3 +152,26 @@ fn copy(from: &Path, to: &Path) {
         std::fs::copy(&file, &target).unwrap();
     }
 }
+
+/// Two hundred thousand answers to one prompt: each walk is a loop, and no list is searched for each.
+#[test]
+fn two_hundred_thousand_forks_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    let line = |number: u32, parent: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","sessionId":"s","uuid":"{number:08x}-0000-4000-8000-000000000000","parentUuid":{parent},"message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let mut text = line(0, "null", "first") + "\n";
+    for number in 1..=200_000 {
+        text += &line(number, "\"00000000-0000-4000-8000-000000000000\"", "again");
+        text.push('\n');
+    }
+    std::fs::write(&file, text).unwrap();
+    let session = open(&file).session;
+    let tree = session.tree();
+    let first = tree.roots().next().unwrap();
+    assert_eq!((tree.len(), tree.children(first).count()), (200_001, 200_000));
+    assert_eq!(tree.path(session.leaf().unwrap()).len(), 2);
+}

@@ -324,3 +324,36 @@ fn rows_that_change_are_newer_versions() {
     assert_eq!(report.losses["source-shrunk"].0, 1);
     assert!(text.contains("another end"), "what is gone there stays here");
 }
+
+/// A program appends while its session is imported, half a line at a time: nothing torn is taken, and in the end all is there.
+#[test]
+fn a_session_that_grows_while_it_is_imported_is_never_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = fixtures("claude-code").join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl");
+    let bytes = std::fs::read(source).unwrap();
+    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    std::fs::write(&file, &bytes[..200]).unwrap();
+    let mut known = HashSet::new();
+    let mut lines = Vec::new();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            use std::io::Write as _;
+            let mut file = std::fs::File::options().append(true).open(&file).unwrap();
+            for piece in bytes[200..].chunks(97) {
+                file.write_all(piece).unwrap();
+                file.sync_data().unwrap();
+            }
+        });
+        let mut is_last = false;
+        while !is_last {
+            is_last = writer.is_finished();
+            lines.extend(import(Agent::Claude, &file, OpenEnd::Held, &mut known));
+        }
+        writer.join().unwrap();
+    });
+    lines.extend(import(Agent::Claude, &file, OpenEnd::Taken, &mut known));
+    let once = import(Agent::Claude, &file, OpenEnd::Taken, &mut HashSet::new());
+    let without_leaves =
+        |lines: Vec<(String, bool)>| lines.into_iter().filter(|(_, is_leaf)| !is_leaf).collect::<Vec<_>>();
+    assert_eq!(without_leaves(lines), without_leaves(once));
+}

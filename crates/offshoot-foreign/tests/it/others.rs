@@ -180,3 +180,36 @@ fn a_live_store_is_read_with_its_log() {
         look().iter().zip(&before).filter(|(now, _)| !now.0.to_string_lossy().ends_with("-shm")).all(|(a, b)| a == b)
     );
 }
+
+/// A store from anybody: a view in the place of a table, names that lead elsewhere, and columns that nobody expects.
+#[test]
+fn a_hostile_store_runs_nothing_and_names_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("opencode");
+    std::fs::create_dir(&root).unwrap();
+    let store = root.join("opencode.db");
+    let plain = "CREATE TABLE project(id, worktree); CREATE TABLE part(id, message_id, session_id, data);
+        CREATE TABLE session(id, project_id, directory, title, \"quo\"\"te\nd\" DEFAULT 'x', time_created);
+        INSERT INTO session VALUES('ses_ok', 'p', '/w', 'a\x1b[31mtitle', 1, 1), ('../../etc/passwd', 'p', '/w', 't', 1, 1), ('', 'p', '/w', 't', 1, 1);";
+    let table = "CREATE TABLE message(id, session_id, time_created, data);
+        INSERT INTO message VALUES('msg_1', 'ses_ok', 1, '{\"role\":\n\"user\"}'), ('msg_2', 'ses_ok', 2, x'ff00'), ('msg_3', 'ses_ok', 'no number', '{broken');
+        INSERT INTO part VALUES('p1', 'msg_1', 'ses_ok', '{\"type\":\"text\",\"text\":\"asked\"}');
+        CREATE TRIGGER message_read AFTER UPDATE ON message BEGIN DELETE FROM session; END;";
+    let view = "CREATE VIEW message(id, session_id, time_created, data) AS
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'm' || i, 'ses_ok', i, '{}' FROM n;";
+    for (sql, is_readable) in [(table, true), (view, false)] {
+        drop(std::fs::remove_file(&store));
+        rusqlite::Connection::open(&store).unwrap().execute_batch(&format!("{plain}{sql}")).unwrap();
+        let before = (std::fs::read(&store).unwrap(), std::fs::metadata(&store).unwrap().modified().unwrap());
+        let found = sessions(Agent::Opencode, &root);
+        assert_eq!(found, [store.join("ses_ok")]);
+        let opened = (Agent::Opencode.format().open)(&found[0], Options::default());
+        assert_eq!(opened.is_ok(), is_readable);
+        if let Ok(session) = opened {
+            assert_eq!(said(&session), ["asked"]);
+            drop(spelled(&session));
+        }
+        assert_eq!((std::fs::read(&store).unwrap(), std::fs::metadata(&store).unwrap().modified().unwrap()), before);
+        assert_eq!(crate::support::files(&root, "").len(), 1, "nothing was made");
+    }
+}

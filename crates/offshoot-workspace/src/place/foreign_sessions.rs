@@ -31,7 +31,10 @@ impl Place {
                 continue;
             };
             if only.is_none_or(|only| only == agent) {
-                let files = (format.folders)(&root.folder, None).into_iter().flat_map(|folder| folder.files);
+                // Their sessions lie in the folders where people work.
+                let is_here = matches!(agent, Agent::Crush | Agent::Aider);
+                let here = is_here.then(|| self.cwd().to_string_lossy().into_owned());
+                let files = (format.folders)(&root.folder, here.as_deref()).into_iter().flat_map(|folder| folder.files);
                 let named = |(path, stamp): (PathBuf, Option<Stamp>)| {
                     Some((agent.id_of(&path)?, path, stamp.map(|stamp| stamp.modified)))
                 };

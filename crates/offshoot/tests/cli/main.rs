@@ -8,6 +8,7 @@ mod agent;
 mod agent_kill;
 mod agent_session;
 mod agent_story;
+mod agents_folders;
 mod api;
 mod append;
 mod background;
