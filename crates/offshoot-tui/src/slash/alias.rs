@@ -1,6 +1,7 @@
 //! Other programs' words for commands, and which names pi keeps for itself.
 
-/// The words of Claude Code, Codex, opencode, Gemini and omp, each with the command that does what is meant.
+/// The words of Claude Code, Codex, opencode, Gemini and omp, each with the command that does what is meant, and its
+/// argument where the word says that, too.
 pub const ALIASES: &[(&str, &str)] = &[
     ("exit", "quit"),
     ("q", "quit"),
@@ -20,7 +21,7 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("themes", "theme"),
     ("allowed-tools", "permissions"),
     ("approvals", "approval"),
-    ("plan", "approval"),
+    ("plan", "approval plan"),
     ("models", "model"),
     ("effort", "thinking"),
     ("think", "thinking"),
@@ -64,6 +65,15 @@ const OF_PI: &[&str] = &[
 
 /// The command that another program's word stands for.
 pub(super) fn meant_by(name: &str) -> Option<&'static str> {
+    written_for(name)?.split(' ').next()
+}
+
+/// The argument that another program's word says.
+pub(super) fn said_by(name: &str) -> Option<&'static str> {
+    Some(written_for(name)?.split_once(' ')?.1)
+}
+
+fn written_for(name: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, command)| *command)
 }
 

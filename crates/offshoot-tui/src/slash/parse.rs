@@ -3,6 +3,7 @@
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::{SandboxMode, ThinkingLevel};
 
+use super::alias::said_by;
 use super::{ALIASES, AuthAction, SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
 use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
@@ -93,9 +94,8 @@ pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
         let suggestion = nearest(&lower, names()).map(str::to_owned);
         return Some(Err(Mistake::Unknown { name: name.to_owned(), suggestion }));
     };
-    // This word of other programs is a mode, too.
     let arguments = match arguments.trim() {
-        "" if lower == "plan" => "plan",
+        "" => said_by(&lower).unwrap_or_default(),
         arguments => arguments,
     };
     Some(command(spec, arguments))

@@ -60,10 +60,9 @@ fn offered(spec: &Spec) -> Choice {
     }
 }
 
-/// Another program's word for a command. The command's own name is written.
-fn offered_alias(alias: &str, spec: &Spec) -> Choice {
-    let says = format!("/{}: {}", spec.name, spec.says);
-    Choice { insert: spec.name.to_owned(), label: alias.to_owned(), detail: says }
+/// Another program's word for a command. What offshoot calls it is written.
+fn offered_alias(alias: &str, written: &str, spec: &Spec) -> Choice {
+    Choice { insert: written.to_owned(), label: alias.to_owned(), detail: format!("/{written}: {}", spec.says) }
 }
 
 /// The commands, and the aliases, whose names nobody else has taken.
@@ -71,7 +70,7 @@ fn commands_beside(called: &[Choice]) -> (Vec<Choice>, Vec<Choice>) {
     let is_free = |name: &str| called.iter().all(|choice| choice.insert != name);
     let commands = slash::commands().iter().filter(|spec| is_free(spec.name)).map(offered);
     let aliases = ALIASES.iter().filter(|(alias, _)| is_free(alias));
-    let aliases = aliases.filter_map(|(alias, name)| Some(offered_alias(alias, slash::find(name)?)));
+    let aliases = aliases.filter_map(|(alias, written)| Some(offered_alias(alias, written, slash::find(alias)?)));
     (commands.collect(), aliases.collect())
 }
 
