@@ -29,7 +29,8 @@ fn message(text: String, details: serde_json::Value) -> CustomMessage {
     CustomMessage {
         custom_type: KIND.to_owned(),
         content: Content::Text(text),
-        display: true,
+        // The call shows it.
+        display: false,
         details: Some(details),
         timestamp: 0,
     }

@@ -74,7 +74,7 @@ impl Tool for PlanTool {
         Tier::Read(Vec::new())
     }
 
-    fn run(&self, arguments: Value, place: Arc<ToolContext>, partial: UnboundedSender<ToolOutcome>) -> Running {
+    fn run(&self, arguments: Value, place: Arc<ToolContext>, _: UnboundedSender<ToolOutcome>) -> Running {
         Box::pin(async move {
             let PlanInput { markdown } = match args::parse(PLAN_TOOL, arguments) {
                 Ok(input) => input,
@@ -90,8 +90,6 @@ impl Tool for PlanTool {
             let Some(asker) = conversation.asker() else {
                 return ToolOutcome::failed("Nobody can be asked here. Answer with the plan.");
             };
-            // Front ends that show no arguments show this above the question. They may be gone.
-            drop(partial.send(ToolOutcome::text(markdown.clone())));
             let chosen = match asker.ask(form()).await {
                 FormAnswer::Send(answers) => chosen(answers),
                 FormAnswer::Decline | FormAnswer::Cancel => Choice::No,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::lenient_json;
+use offshoot_agent::tool::{ASK_TOOL, PLAN_TOOL};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
@@ -177,7 +178,7 @@ fn title(page: &mut Page<'_>, shown: &ShownCall<'_>) {
     }
 }
 
-/// What a call of the tools `todo`, `ask` and `task` is about: their results say the rest.
+/// What a call of the tools `todo`, `ask`, `plan` and `task` is about: their results, or the plan below it, say the rest.
 fn brief(call: &CallView<'_>) -> Option<String> {
     let arguments = call.arguments()?;
     match call.name() {
@@ -185,7 +186,7 @@ fn brief(call: &CallView<'_>) -> Option<String> {
             let about = arguments.str("task").or_else(|| arguments.str("phase")).unwrap_or_default();
             Some(spell_name(&format!("{} {about}", arguments.str("op")?)).trim_end().to_owned())
         }
-        "ask" => {
+        ASK_TOOL => {
             let questions = arguments.get("questions")?;
             let more = questions.items().skip(1).count();
             let more = if more == 0 { String::new() } else { format!(" (+{more})") };
@@ -199,6 +200,7 @@ fn brief(call: &CallView<'_>) -> Option<String> {
             let about = arguments.str("context").map(|context| format!(" · {}", one_line(&context, 200)));
             Some(spell_name(&format!("{}{}", named.join(", "), about.unwrap_or_default())).into_owned())
         }
+        PLAN_TOOL => arguments.str("markdown").map(|_| "{}".to_owned()),
         _ => None,
     }
 }
@@ -345,6 +347,13 @@ fn other(page: &mut Page<'_>, shown: &ShownCall<'_>) {
         let pretty = lenient_json::from_str::<serde_json::Value>(arguments.text()).ok();
         let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
         code(page, "arguments.json", &pretty.unwrap_or_else(|| arguments.text().to_owned()), Keep::All);
+    }
+    // It is what the question is about.
+    if let Some(plan) = shown.call.arguments().filter(|_| !shown.is_open && shown.call.name() == PLAN_TOOL)
+        && let Some(plan) = plan.str("markdown")
+    {
+        let seen = plan.get(..plan.floor_char_boundary(markdown::MAX_BYTES)).unwrap_or_default();
+        page.lines(markdown::lines(spell_lines(seen).trim(), &page.sheet(Style::new())));
     }
     if !failed(page, shown) {
         output(page, shown);

@@ -205,6 +205,35 @@ fn a_picture_that_was_read_says_its_size_in_pixels() {
     assert!(shown(&message, &[&broken], 60).contains("read shot.png\n"), "{rows}");
 }
 
+/// It is what the question below it is about, and stays after the answer.
+#[test]
+fn a_plan_is_shown_as_it_reads() {
+    let planned = call("plan", r###"{"markdown":"## Lexer\n\n1. Read **exponents**.\n2. Test `1e5`.\u001b[2J"}"###);
+    insta::assert_snapshot!(shown(&planned, &[], 40), @"
+
+    ◦ plan
+      Lexer
+
+      1. Read exponents.
+      2. Test 1e5.␛[2J
+      no result
+    ");
+    insta::assert_snapshot!(shown(&planned, &[&gives("The user wants another plan: smaller")], 40), @"
+
+    • plan
+      Lexer
+
+      1. Read exponents.
+      2. Test 1e5.␛[2J
+      The user wants another plan: smaller
+    ");
+    insta::assert_snapshot!(shown(&call("plan", "{}"), &[&fails("no markdown")], 40), @"
+
+    ✗ plan
+      no markdown
+    ");
+}
+
 #[test]
 fn files_that_are_read_and_written() {
     let message = call("read", r#"{"path":"/home/me/project/src/main.rs","offset":10,"limit":3}"#);
