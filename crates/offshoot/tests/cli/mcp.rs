@@ -108,9 +108,10 @@ fn a_secret_of_a_server_is_in_no_session() {
     let call = Reply::call("mcp__odd__echo", "c1", json!({"text": format!("it is {secret}!")}));
     let talk = Talk::new([call, Reply::text("Done.")]);
     let mut entry = server("");
-    entry["env"]["TOKEN"] = json!("${ODD_TOKEN}");
+    // Names that say nothing of a key.
+    entry["env"]["SETTING"] = json!("${ODD_VALUE}");
     talk.data("mcp.json", &servers(&entry));
-    let output = talk.command(&["-p", "go"]).env("ODD_TOKEN", secret).output().unwrap();
+    let output = talk.command(&["-p", "go"]).env("ODD_VALUE", secret).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let result = results(&talk)[0].to_string();
     assert!(!result.contains(secret) && result.contains("key hidden"), "{result}");
