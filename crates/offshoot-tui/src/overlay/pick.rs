@@ -126,9 +126,10 @@ impl Pick {
         self.choices = choices;
     }
 
-    /// Shows other choices, narrowed by what is typed.
-    pub(crate) fn replace(&mut self, choices: Vec<Choice>) {
+    /// Shows other choices under another title, narrowed by what is typed.
+    pub(crate) fn replace(&mut self, title: String, choices: Vec<Choice>) {
         let cursor = self.cursor;
+        self.title = title;
         self.change(choices);
         self.narrow();
         self.cursor = cursor.min(self.shown.len().saturating_sub(1));

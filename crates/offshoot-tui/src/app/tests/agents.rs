@@ -224,6 +224,9 @@ fn an_agent_is_stopped_after_a_question() {
     assert!(key(&mut model, "enter").is_empty(), "it ended in the moment before the key: nothing is left");
     assert!(key(&mut model, "x").is_empty());
     assert!(orders(&key(&mut model, "y")).is_empty(), "it has ended");
+    press(&mut model, "escape");
+    let Some(Overlay::Pick(pick, _)) = &model.overlay else { panic!("{:?}", model.overlay) };
+    assert!(format!("{pick:?}").contains("2 agents run: enter reads one"), "{pick:?}");
 }
 
 #[test]

@@ -24,16 +24,18 @@ pub(super) fn list(model: &mut Model) -> Vec<Cmd> {
         model.notice(Level::Info, "this session has started no agents");
         return Vec::new();
     }
-    let running = rows.iter().filter(|row| row.is_running).count();
-    let title = match running {
-        0 => "Agents of this session: enter reads one".to_owned(),
-        _ => format!("{}: enter reads one", counted(running, "agent runs", "agents run")),
-    };
     let ids = rows.iter().map(|row| row.id.clone()).collect();
-    let mut pick = Pick::new(title, rows.iter().map(choice).collect());
+    let mut pick = Pick::new(title_of_list(&rows), rows.iter().map(choice).collect());
     pick.go_to(rows.iter().position(|row| row.is_running).unwrap_or_default());
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Agents(ids)));
     vec![ProgramTask::ReadChildren.into()]
+}
+
+fn title_of_list(rows: &[AgentRow]) -> String {
+    match rows.iter().filter(|row| row.is_running).count() {
+        0 => "Agents of this session: enter reads one".to_owned(),
+        running => format!("{}: enter reads one", counted(running, "agent runs", "agents run")),
+    }
 }
 
 fn choice(row: &AgentRow) -> Choice {
@@ -119,7 +121,7 @@ fn refresh(model: &mut Model) {
         Some(Overlay::Pick(pick, Picking::Agents(ids))) => {
             let at = pick.chosen().and_then(|at| ids.get(at).cloned());
             *ids = rows.iter().map(|row| row.id.clone()).collect();
-            pick.replace(rows.iter().map(choice).collect());
+            pick.replace(title_of_list(&rows), rows.iter().map(choice).collect());
             at.and_then(|at| ids.iter().position(|id| *id == at)).into_iter().for_each(|at| pick.go_to(at));
         }
         Some(Overlay::Tree(tree)) => tree.set_agents(rows),
