@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::ImportReport;
+use offshoot_foreign::{Agent, ImportReport};
 use offshoot_session::error::{Conflict, Error};
 use offshoot_session::json::Object;
 use offshoot_session::medium::{FileMedium, Medium as _, read_exact_at};
@@ -173,7 +173,14 @@ impl Operation for Import {
         let file = place.path(&given.0);
         let words = given.0.to_string_lossy();
         let file = match (file.try_exists(), place.store()) {
-            (Ok(false), Ok(_)) => place.named_of_agents(&words, Access::Read)?.unwrap_or(file),
+            (Ok(false), Ok(_)) => match place.named_of_agents(&words, Access::Read)? {
+                Some(found) => found,
+                // A word of an agent says that no file is meant.
+                None if words.split_once(':').is_some_and(|(word, _)| Agent::from_word(word).is_some()) => {
+                    return Err(Error::SessionNotFound { given: words.into_owned() }.into());
+                }
+                None => file,
+            },
             _ => file,
         };
         if let Some(agent) = place.agent_of_session(&file) {

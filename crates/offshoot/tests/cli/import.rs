@@ -111,6 +111,12 @@ fn what_is_no_session_is_not_taken_in() {
     caused by: No such file or directory (os error 2)
     [exit code 3]
     ");
+    assert_snapshot!(world.run("import claude:1"), @r#"
+    [stderr]
+    error: no session matches "claude:1"
+    hint: `offshoot list --all` shows every session
+    [exit code 3]
+    "#);
     assert_snapshot!(world.run("list --all"), @"
     [stderr]
     note: there are no sessions yet
