@@ -1,4 +1,4 @@
-//! The tools and the era of servers as an earlier run has found them, so that a session declares the same tools at once, and no server is
+//! The tools and the era of servers, and whether they have resources, as an earlier run has found them, so that a session declares the same tools at once, and no server is
 //! asked again for what it does not know. Disposable.
 
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ const LARGEST: u64 = 32 << 20;
 pub struct KnownServer {
     pub(crate) tools: Vec<ToolDefinition>,
     pub(crate) era: Option<Era>,
+    /// Its tools for resources are declared at once, too.
+    pub(crate) has_resources: bool,
 }
 
 /// The folder of definitions; `None`: none are kept.
@@ -39,14 +41,16 @@ impl DefinitionCache {
         let value: Value = serde_json::from_str(&text).ok()?;
         let tools = value["tools"].as_array()?;
         let tools = tools.iter().map(|tool| ToolDefinition::of(server, tool).ok()).collect::<Option<_>>()?;
-        Some(KnownServer { tools, era: value["era"].as_str().and_then(Era::parse) })
+        let has_resources = value["resources"].as_bool().unwrap_or_default();
+        Some(KnownServer { tools, era: value["era"].as_str().and_then(Era::parse), has_resources })
     }
 
     /// What cannot be kept is listed again by the next run.
-    pub(crate) fn write(&self, hash: &str, tools: &[ToolDefinition], era: Option<Era>) {
+    pub(crate) fn write(&self, hash: &str, known: &KnownServer) {
         let Some(file) = self.file(hash) else { return };
+        let KnownServer { tools, era, has_resources } = known;
         let tools: Vec<Value> = tools.iter().map(ToolDefinition::to_json).collect();
-        let text = json!({"tools": tools, "era": era.map(Era::as_str)}).to_string();
+        let text = json!({"tools": tools, "era": era.map(Era::as_str), "resources": has_resources}).to_string();
         if read_regular_text(&file, LARGEST).ok().as_deref() != Some(&text) {
             drop(replace_file(&file, &text, 0o600));
         }

@@ -90,6 +90,8 @@ struct Inner {
     state: ServerState,
     connection: Option<Connection>,
     era: Option<Era>,
+    /// By its last start, also in an earlier run.
+    has_resources: bool,
     tools: Option<Arc<[ToolDefinition]>>,
     prompts: Option<Arc<[PromptDefinition]>>,
     troubles: Vec<String>,
@@ -130,6 +132,7 @@ impl Server {
             state: ServerState::Idle,
             connection: None,
             era: known.as_ref().and_then(|known| known.era),
+            has_resources: known.as_ref().is_some_and(|known| known.has_resources),
             tools: known.map(|known| known.tools.into()),
             prompts: None,
             troubles: Vec::new(),
@@ -168,6 +171,12 @@ impl Server {
         self.inner().state.clone()
     }
 
+    /// What the next run should know of it; `None`: its tools are not known.
+    pub(crate) fn known(&self) -> Option<KnownServer> {
+        let Inner { tools, era, has_resources, .. } = &*self.inner();
+        Some(KnownServer { tools: tools.as_ref()?.to_vec(), era: *era, has_resources: *has_resources })
+    }
+
     /// Its tools, if they are known; also those of an earlier run.
     pub fn tools(&self) -> Option<Arc<[ToolDefinition]>> {
         self.inner().tools.clone()
@@ -184,14 +193,10 @@ impl Server {
         self.inner().tried.contains(&what)
     }
 
-    /// Whether it is connected, shares resources, and is not hidden.
+    /// Whether it shares resources, as far as is known, and is not hidden.
     pub(crate) fn has_resources(&self) -> bool {
         let is_hidden = self.configured.config.switches.exposure == Some(Exposure::Hidden);
-        !is_hidden && matches!(&self.inner().state, ServerState::Ready(of) if of.has_resources)
-    }
-
-    pub(crate) fn era(&self) -> Option<Era> {
-        self.inner().era
+        !is_hidden && self.inner().has_resources
     }
 
     /// What is wrong with its tools.
@@ -251,7 +256,7 @@ impl Server {
             Ok(connection) => {
                 let client = connection.client.clone();
                 inner.state = ServerState::Ready(client.server.clone());
-                inner.era = Some(client.era);
+                (inner.era, inner.has_resources) = (Some(client.era), client.server.has_resources);
                 inner.connection = Some(connection);
                 Ok(client)
             }

@@ -168,8 +168,8 @@ impl Servers {
     async fn try_server(self: Arc<Self>, server: Arc<Server>) {
         match server.list_tools().await {
             Ok(()) => {
-                if let Some(tools) = server.tools() {
-                    self.cache.write(&server.configured.config.hash, &tools, server.era());
+                if let Some(known) = server.known() {
+                    self.cache.write(&server.configured.config.hash, &known);
                 }
                 let troubles = server.troubles();
                 troubles.iter().for_each(|trouble| self.tell(format!("MCP server {}: {trouble}", server.name())));

@@ -241,10 +241,11 @@ fn a_server_gets_few_variables() {
 #[test]
 fn the_next_run_declares_the_same_tools_at_once() {
     run(async {
-        let first = Run::new("", json!({}));
+        let first = Run::new("resources", json!({}));
         first.start().await;
+        let all = first.names();
         first.servers.close().await;
-        let again = Run::new("", json!({}));
+        let again = Run::new("resources", json!({}));
         std::fs::rename(first.folder.path().join("cache"), again.folder.path().join("cache")).unwrap();
         let Run { servers, folder, tokens, .. } = again;
         let configured = servers.all()[0].configured.clone();
@@ -252,7 +253,9 @@ fn the_next_run_declares_the_same_tools_at_once() {
         let servers = Servers::new(vec![configured], &context(folder.path(), &tokens), (cache, Vec::new()));
         let again = Run { servers, agent: Arc::default(), tokens, folder };
         again.servers.start(again.agent.clone());
-        assert_eq!(again.names(), ["mcp__odd__echo", "mcp__odd__look"], "before the server has started");
+        assert_eq!(again.names(), all, "before the server has started");
+        let of_resources = |name: &&String| name.contains("mcp_resource");
+        assert_eq!(all.iter().filter(of_resources).count(), 3, "{all:?}");
         assert_eq!(again.echo("x").await, ("x".to_owned(), false));
         again.servers.close().await;
     });

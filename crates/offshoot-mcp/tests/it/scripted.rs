@@ -140,7 +140,7 @@ impl OddServer {
             "initialize" if self.is("old") => answer(json!({"protocolVersion": "2020-01-01", "capabilities": {}})),
             "initialize" => answer(json!({
                 "protocolVersion": "2025-06-18",
-                "capabilities": if self.is("prompts") { json!({"tools": {"listChanged": true}, "prompts": {"listChanged": true}}) } else { json!({"tools": {"listChanged": true}}) },
+                "capabilities": if self.is("prompts") { json!({"tools": {"listChanged": true}, "prompts": {"listChanged": true}}) } else if self.is("resources") { json!({"tools": {}, "resources": {}}) } else { json!({"tools": {"listChanged": true}}) },
                 "serverInfo": {"name": "odd", "version": "1"}, "instructions": "Be \u{1b}[1mbold.\nSecond line.",
             })),
             "tools/list"
