@@ -4,12 +4,10 @@
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::{Content, CustomMessage};
 use offshoot_session::context::Context;
-use offshoot_session::entry::Source as _;
-use offshoot_session::json::Json;
-use offshoot_session::kind::Kind;
 use offshoot_session::session::Session;
 use serde_json::json;
 
+use crate::last_told::last_told;
 use crate::told_plan;
 
 const KIND: &str = "offshoot.approval-mode";
@@ -66,22 +64,5 @@ pub(crate) fn message(mode: ApprovalMode, has_plan_tool: bool) -> CustomMessage 
 pub(crate) fn told(session: &Session, context: &Context) -> Option<ToldMode> {
     last_told(session, context, &[KIND, told_plan::KIND], |details| {
         Some(ToldMode::of(ApprovalMode::parse(&details.str("mode")?)?))
-    })
-}
-
-/// What `read` makes of the details of the last message of these kinds that the model sees.
-pub(crate) fn last_told<T>(
-    session: &Session,
-    context: &Context,
-    kinds: &[&str],
-    read: impl Fn(&Json<'_>) -> Option<T>,
-) -> Option<T> {
-    let messages: Vec<_> =
-        context.entries().filter(|ix| session.tree().node(*ix).kind() == Kind::CustomMessage).collect();
-    messages.into_iter().rev().find_map(|ix| {
-        let line = session.raw_line(ix).ok()?;
-        let entry = Json::parse(std::str::from_utf8(&line).ok()?.trim_end()).ok()?;
-        let kind = entry.str("customType")?;
-        kinds.iter().any(|known| kind == *known).then(|| read(&entry.get("details")?))?
     })
 }

@@ -7,7 +7,7 @@ use offshoot_session::kind::Kind;
 use offshoot_session::session::Session;
 use serde_json::json;
 
-use crate::told_mode::last_told;
+use crate::last_told::last_told;
 use crate::tool::AcceptedPlan;
 
 pub(crate) const KIND: &str = "offshoot.plan";

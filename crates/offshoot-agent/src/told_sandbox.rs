@@ -9,8 +9,8 @@ use offshoot_session::context::Context;
 use offshoot_session::session::Session;
 use serde_json::json;
 
+use crate::last_told::last_told;
 use crate::sandbox::Sandbox;
-use crate::told_mode::last_told;
 
 const KIND: &str = "offshoot.sandbox";
 

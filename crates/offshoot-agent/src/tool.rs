@@ -54,8 +54,8 @@ pub use background::{
 pub use bash::{BASH_TOOL, Bash, NeutralCommand, Shell};
 pub use choice::{DEFAULT, ToolChoice, ToolChoiceError, ToolFilter, select};
 pub use conversation::{
-    ConversationLink, FormAsker, FormMessage, PlanKeeper, ReadList, TaskCall, TaskLimits, TaskOrder, TaskRunner,
-    TodoLists,
+    AcceptedPlan, ConversationLink, FormAsker, FormMessage, PlanKeeper, ReadList, TaskCall, TaskLimits, TaskOrder,
+    TaskRunner, TodoLists,
 };
 pub(crate) use diff::change;
 pub use edit::Edit;
@@ -68,7 +68,7 @@ pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
 pub use picture::stored_picture;
-pub use plan::{AcceptedPlan, PLAN_TOOL, PlanTool};
+pub use plan::{PLAN_TOOL, PlanTool};
 pub use read::Read;
 pub(crate) use replace::Replacement;
 pub use source::{Expanding, LiveTools, NextPrompts, SourcePrompt, ToolSource, ToolTaker, Waiting};

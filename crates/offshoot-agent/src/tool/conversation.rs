@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::background::BackgroundCommands;
-use offshoot_protocol::{Form, FormAnswer};
+use offshoot_protocol::{ApprovalMode, Form, FormAnswer};
 use offshoot_session::todo::TodoList;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 
-use super::plan::AcceptedPlan;
 use super::{Running, ToolOutcome};
 
 /// What is read of the session.
@@ -156,6 +155,15 @@ impl TodoLists {
         };
         Ok(kept.insert(list))
     }
+}
+
+/// A plan that the person has accepted, and the mode in which the work begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedPlan {
+    /// The model's words.
+    pub markdown: String,
+    /// Chosen by the person.
+    pub mode: ApprovalMode,
 }
 
 /// Keeps the plans that the person accepts.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Running, Tier, Tool, ToolContext, ToolOutcome, args};
+use super::{AcceptedPlan, Running, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
 /// In the approval mode plan: show the user your plan, and ask whether to begin.
@@ -33,15 +33,6 @@ const GOES: [(&str, ApprovalMode, &str); 3] = [
     ("Yes, ask each time", ApprovalMode::Ask, "every change and every command asks"),
     ("Yes, everything runs", ApprovalMode::Auto, "all but critical commands"),
 ];
-
-/// A plan that the person has accepted, and the mode in which the work begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AcceptedPlan {
-    /// The model's words.
-    pub markdown: String,
-    /// Chosen by the person.
-    pub mode: ApprovalMode,
-}
 
 /// The tool `plan`.
 #[derive(Debug, Clone, Copy, Default)]
