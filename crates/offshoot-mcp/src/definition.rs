@@ -4,6 +4,8 @@ use offshoot_agent::provider::ToolSpec;
 use offshoot_session::text::{clean_lines, cut};
 use serde_json::{Value, json};
 
+use crate::param_headers::designated;
+
 /// A larger schema is left out, with its tool.
 const LARGEST_SCHEMA: usize = 64 << 10;
 const LONGEST_DESCRIPTION: usize = 8 << 10;
@@ -43,6 +45,7 @@ impl ToolDefinition {
         if parameters.to_string().len() > LARGEST_SCHEMA {
             return Err(format!("the schema of {shown} has more than {} KiB", LARGEST_SCHEMA >> 10));
         }
+        designated(&parameters).map_err(|why| format!("{shown} is not used: {why}"))?;
         Ok(Self {
             name: name.to_owned(),
             description: shortened(&described),

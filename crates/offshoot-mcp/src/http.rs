@@ -17,6 +17,7 @@ use tokio::time::sleep;
 use crate::era::{Era, version_of};
 use crate::message::{Incoming, LONGEST_MESSAGE, METHOD_NOT_FOUND, RpcError};
 use crate::oauth::{TokenStore, refresh};
+use crate::param_headers::{ParamHeader, encoded};
 use crate::pauses::{LONGEST_PAUSE, Pauses};
 use crate::peer::{CallError, Carrier, Closing, Peer, PeerParts};
 
@@ -57,6 +58,8 @@ struct LineState {
     tasks: HashMap<u64, AbortHandle>,
     /// The stream of what the server says unasked.
     stream: Option<AbortHandle>,
+    /// By tool.
+    headers: HashMap<String, Vec<ParamHeader>>,
 }
 
 struct HttpCarrier(Arc<HttpLine>);
@@ -124,6 +127,10 @@ impl Carrier for HttpCarrier {
             let line = self.0.clone();
             state.stream = Some(tokio::spawn(async move { line.follow().await }).abort_handle());
         }
+    }
+
+    fn designate(&self, headers: HashMap<String, Vec<ParamHeader>>) {
+        self.0.state().headers = headers;
     }
 
     fn close(&self) -> Closing<'_> {
@@ -223,6 +230,9 @@ impl HttpLine {
             if let Some(name) = name.and_then(|name| HeaderValue::from_str(name).ok()) {
                 request = request.header("mcp-name", name);
             }
+            for (name, value) in self.repeated(message) {
+                request = request.header(name, value);
+            }
         }
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
         let response = self.accepted(response).await?;
@@ -240,6 +250,19 @@ impl HttpLine {
             Read::Done => Ok(()),
             Read::Cut(..) => Err(CallError::Gone("the server ended its answer before the result".to_owned())),
         }
+    }
+
+    /// The arguments of a call that its tool wants as headers, too.
+    fn repeated(&self, message: &Value) -> Vec<(HeaderName, HeaderValue)> {
+        let params = &message["params"];
+        let tool = params["name"].as_str().filter(|_| message["method"] == "tools/call");
+        let state = self.state();
+        let designated = tool.and_then(|tool| state.headers.get(tool)).into_iter().flatten();
+        let header = |ParamHeader { param, header }: &ParamHeader| {
+            let value = encoded(params["arguments"].get(param)?)?;
+            Some((HeaderName::from_bytes(header.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
+        };
+        designated.filter_map(header).collect()
     }
 
     fn keep_session(&self, response: &Response) {

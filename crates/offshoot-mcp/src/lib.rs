@@ -14,6 +14,7 @@ pub mod start_plan;
 pub mod era;
 pub mod message;
 mod elicitation;
+mod param_headers;
 mod pauses;
 mod peer;
 mod stdio;

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use crate::elicitation::Person;
 use crate::era::{Asks, Era};
 use crate::message::{INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, RpcError, answer, notification, request};
+use crate::param_headers::ParamHeader;
 
 /// Takes messages to the server.
 pub(crate) trait Carrier: Send + Sync {
@@ -28,6 +29,9 @@ pub(crate) trait Carrier: Send + Sync {
 
     /// The start is done: which version is spoken.
     fn settled(&self, _era: Era, _version: &str) {}
+
+    /// Which arguments of which tools are sent a second time, where the carrier has a place for them.
+    fn designate(&self, _headers: HashMap<String, Vec<ParamHeader>>) {}
 
     /// Says good-bye.
     fn close(&self) -> Closing<'_> {
@@ -170,6 +174,10 @@ impl Peer {
     pub(crate) async fn close(&self) {
         self.carrier.close().await;
         self.lose(&CallError::Gone("the program ends".to_owned()));
+    }
+
+    pub(crate) fn designate(&self, headers: HashMap<String, Vec<ParamHeader>>) {
+        self.carrier.designate(headers);
     }
 
     /// Asks the server. Dropping the future tells the server that nobody waits any more.

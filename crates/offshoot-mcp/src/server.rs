@@ -24,6 +24,7 @@ use crate::era::Era;
 use crate::exposure::Exposure;
 use crate::http;
 use crate::oauth::{SignIn, SignInPlace, TokenStore};
+use crate::param_headers::designated;
 use crate::peer::{CallError, Peer, PeerParts, Progress};
 use crate::prompt::PromptDefinition;
 use crate::start_plan::{StartPlan, Surroundings, file_uri, plan, shown_reach};
@@ -308,6 +309,9 @@ impl Server {
             }
         };
         let client = Arc::new(begin(peer, timeout, era).await?);
+        if let Some(known) = self.tools() {
+            designate(&client, &known);
+        }
         drop(tokio::spawn(listening::listen(Arc::downgrade(self), heard)));
         Ok(Connection { _subscription: subscribe(&client, news), client, process })
     }
@@ -332,6 +336,7 @@ impl Server {
             }
         }
         tools.sort_by(|one, other| one.name.cmp(&other.name));
+        designate(&client, &tools);
         {
             let mut inner = self.inner();
             inner.tools = Some(tools.into());
@@ -483,6 +488,12 @@ impl Server {
         }
         inner.logged.push_back(line);
     }
+}
+
+/// Tells the carrier which arguments it sends a second time.
+fn designate(client: &Client, tools: &[ToolDefinition]) {
+    let headers = tools.iter().filter_map(|tool| Some((tool.name.clone(), designated(&tool.parameters).ok()?)));
+    client.peer.designate(headers.filter(|(_, headers)| !headers.is_empty()).collect());
 }
 
 /// What has become of a server whose words cannot run.

@@ -100,6 +100,36 @@ fn a_server_of_the_newer_era_has_headers_and_no_session() {
     });
 }
 
+#[test]
+fn arguments_that_a_tool_wants_as_headers_are_sent_twice() {
+    run(async {
+        let server = HttpServer::start(|of| match of.asks().as_str() {
+            "server/discover" => {
+                message(of, json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}))
+            }
+            "tools/list" => {
+                let text =
+                    json!({"type": "object", "properties": {"text": {"type": "string", "x-mcp-header": "Text"}}});
+                let bad = json!({"type": "object", "properties": {"text": {"type": "number", "x-mcp-header": "Text"}}});
+                let tools = json!([{"name": "echo", "inputSchema": text}, {"name": "bad", "inputSchema": bad}]);
+                message(of, json!({"tools": tools, "resultType": "complete"}))
+            }
+            "tools/call" => message(of, echoed(of)),
+            _ => refusal(404),
+        });
+        let run = of(&server, json!({}));
+        run.start().await;
+        assert_eq!(run.names(), ["mcp__odd__echo"]);
+        assert_eq!(run.told().len(), 1, "{:?}", run.told());
+        assert_eq!(run.echo("hé").await, ("hé".to_owned(), false));
+        run.servers_close().await;
+        let seen = server.seen();
+        let call = seen.last().unwrap();
+        assert_eq!(call.header("mcp-param-text"), Some("=?base64?aMOp?="));
+        assert_eq!(call.json()["params"]["arguments"]["text"], "hé");
+    });
+}
+
 /// A server of the newer era that announces changes is listened to; when the stream has ended it is asked for again, and what may have
 /// changed meanwhile is listed anew.
 #[test]
