@@ -102,10 +102,13 @@ fn entry(args: &Args, url: &str) -> Value {
 async fn probe(server: &Arc<Server>, call: Option<&str>, arguments: Value) -> std::result::Result<Value, String> {
     server.list_tools().await.map_err(|error| error.to_string())?;
     let ServerState::Ready(of) = server.state() else { return Err("it is not ready".to_owned()) };
-    let names: Vec<String> =
-        server.tools().iter().flat_map(|tools| tools.iter().map(|tool| tool.name.clone())).collect();
+    let tools = server.tools().unwrap_or_default();
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    // As models get them.
+    let schemas: serde_json::Map<String, Value> =
+        tools.iter().map(|tool| (tool.name.clone(), tool.parameters.clone())).collect();
     let mut report = json!({
-        "server": {"name": of.name, "version": of.version}, "protocol": of.protocol, "tools": names,
+        "server": {"name": of.name, "version": of.version}, "protocol": of.protocol, "tools": names, "schemas": schemas,
     });
     if let (Some(tool), Some(members)) = (call, report.as_object_mut()) {
         let result = server.call_once(tool, arguments).await.map_err(|error| error.to_string())?;
