@@ -81,6 +81,9 @@ fn home() -> World {
         .write("bad.jsonl", format!("{}no json\n", fs::read_to_string(world.own("0000dddd-4", &[&question])).unwrap()));
     world.write("long.jsonl", long_session());
     world.write("again.jsonl", long_session());
+    world.write("parent.jsonl", long_session());
+    let start = r#"{"type":"custom","customType":"offshoot.child","data":{"parentId":"long","parentEntry":"aaaa0001","toolCallId":"c","index":0,"name":"Alpha","agent":"scout","depth":1,"limits":{},"task":"look"},"id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}"#;
+    world.write("parent/Alpha.jsonl", text("alpha", "/w", &[start]));
     let data = world.home().join(".local/share/offshoot");
     fs::create_dir_all(&data).unwrap();
     fs::write(data.join("settings.json"), r#"{"compaction": {"keepRecentTokens": 10}}"#).unwrap();
@@ -131,7 +134,14 @@ const SHAPES: &[(&str, &[Shown])] = &[
     ("list", &[shown("list --all --json --text", &[])]),
     ("models", &[shown("models --json", &[]), shown("models --provider google-vertex --json", &[])]),
     ("repair", &[shown("repair bad.jsonl --json", &[]), shown("repair --spilled --json", &["entries"])]),
-    ("show", &[shown("show sample.jsonl --summary --json", &[]), shown("show lost --summary --json", &[])]),
+    (
+        "show",
+        &[
+            shown("show sample.jsonl --summary --json", &[]),
+            shown("show lost --summary --json", &[]),
+            shown("show parent.jsonl --summary --json", &[]),
+        ],
+    ),
     ("trash", &[shown("trash --list --json", &[])]),
     ("tree", &[shown("tree sample.jsonl --json", &["entry"]), shown("tree torn.jsonl --json", &[])]),
 ];

@@ -69,7 +69,7 @@ fn a_projects_settings_do_not_stop_the_agent() {
     assert_snapshot!(talk.run(&["--trust", "-p", "well?"]), @r#"
     Yes.
     [stderr]
-    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list
+    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list
     "#);
     let settings = talk.world.work().join(".offshoot/settings.json");
     std::fs::remove_file(&settings).unwrap();
@@ -89,13 +89,13 @@ fn tools_that_do_not_exist_are_reported_as_for_the_command_line() {
     assert_snapshot!(of_option, @r#"
     Yes.
     [stderr]
-    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list
-    warning: there is no tool "bahs" (did you mean bash?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list
+    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list
+    warning: there is no tool "bahs" (did you mean bash?); there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list
     "#);
     talk.data("settings.json", &json!({"defaultTools": ["raed"]}));
     assert_snapshot!(talk.run(&["-p", "well?"]), @r#"
     Yes.
     [stderr]
-    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, task, bash_output, bash_stop, bash_list
+    warning: there is no tool "raed" (did you mean read?); there are read, bash, edit, write, grep, find, ls, ask, todo, plan, task, bash_output, bash_stop, bash_list
     "#);
 }
