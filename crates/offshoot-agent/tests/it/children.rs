@@ -481,7 +481,11 @@ fn a_person_steers_and_stops_single_children() {
         };
         events.until(works).await;
         let order = |id: &str, order: ChildOrder| agent.ask(ToChild { id: id.to_owned(), order });
-        order("Looker", ChildOrder::Steer("be brief".to_owned())).await.unwrap();
+        // It may begin after the other one.
+        while let Err(early) = order("Looker", ChildOrder::Steer("be brief".to_owned())).await {
+            assert_eq!(early.to_string(), "the agent Looker does not run yet");
+            tokio::task::yield_now().await;
+        }
         order("Sleeper", ChildOrder::Stop).await.unwrap();
         events.until(|event| matches!(event, Event::ChildEnd { child: state } if state.id == "Sleeper")).await;
         assert_eq!(order("Sleeper", ChildOrder::Stop).await.unwrap_err().to_string(), "the agent Sleeper has ended");
