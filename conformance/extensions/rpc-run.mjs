@@ -35,7 +35,7 @@ export function prepare(folder, scenario, agent, url) {
 
 /** Commands of extensions that pi brings itself. */
 const PIS_OWN = new Set(["llama", "mcp"]);
-const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls", "ask", "todo", "task", "bash_output", "bash_stop", "bash_list"]);
+const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls", "ask", "todo", "plan", "task", "bash_output", "bash_stop", "bash_list"]);
 /** The words of the built-in tools are each program's own. */
 const own = (text) =>
   text?.replace(/(Successfully wrote|wrote \d+ bytes?) to/, "wrote to").replace(/(Successfully replaced 1 block\(s\)|made 1 replacement) in ([^ )]*\w)\.?/, "replaced in $2");
@@ -55,7 +55,7 @@ function entry({ type, customType, message, content, data, details, display, lab
 }
 
 /** Lists of tools in what extensions store, without those that pi does not have. */
-const withoutOwnTools = (entries) => JSON.parse(JSON.stringify(entries).replace(/,"ask","todo"(?:,"task")?/g, ""));
+const withoutOwnTools = (entries) => JSON.parse(JSON.stringify(entries).replace(/,"ask","todo"(?:,"plan")?(?:,"task")?/g, ""));
 
 /** What a request asks, without the prompt and the tools that each program has of its own. */
 function request({ body }, scenario) {
