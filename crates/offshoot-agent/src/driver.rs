@@ -422,7 +422,7 @@ impl Driver {
             DriverInput::Form(message) => self.form(message),
             DriverInput::Child(input) => self.child(input),
             DriverInput::Background(news) => self.background_news(news),
-            DriverInput::Plan(plan, kept) => self.plan_accepted(&plan, kept),
+            DriverInput::Plan(plan, kept) => self.plan_accepted(plan, kept),
             DriverInput::End => self.end(),
         }
         self.catch_up();

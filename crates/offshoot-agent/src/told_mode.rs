@@ -1,5 +1,5 @@
-//! What the model is told of the approval mode: which calls are refused, or no longer are. A message of the conversation says it, so that what
-//! came before stays as it was sent. Knows no rule.
+//! What the model is told of the approval mode: which calls are refused, or no longer are. It is a message of the conversation, so that the
+//! cached prefix stays. Knows no rule.
 
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::{Content, CustomMessage};
@@ -15,7 +15,8 @@ const KIND: &str = "offshoot.approval-mode";
 const READS: &str = "The user has set the approval mode to read-only: calls that change files or run commands that do more than read are refused from now on.";
 const PLANS: &str = "The user has set the approval mode to plan: calls that change files or run commands that do more than read are refused until the user has accepted a plan. Read what you need, then call the tool plan with it.";
 const PLANS_ALONE: &str = "The user has set the approval mode to plan: calls that change files or run commands that do more than read are refused. Read what you need, then answer with the plan of what should be done.";
-const MORE: &str = "The approval mode is no longer read-only or plan: calls that change files or run commands are not refused for that reason any more.";
+const MORE: &str =
+    "The approval mode is no longer read-only or plan: it no longer refuses calls that change files or run commands.";
 
 /// What the model must know of the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(crate) fn message(mode: ApprovalMode, has_plan_tool: bool) -> CustomMessage 
     }
 }
 
-/// What the last message about the mode says; `None` if there is no such message. That a plan was accepted says it, too.
+/// What the last message about the mode says; `None` if there is no such message. The message about an accepted plan names a mode, too.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<ToldMode> {
     last_told(session, context, &[KIND, told_plan::KIND], |details| {
         Some(ToldMode::of(ApprovalMode::parse(&details.str("mode")?)?))

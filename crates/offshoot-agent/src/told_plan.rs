@@ -8,7 +8,7 @@ use offshoot_session::session::Session;
 use serde_json::json;
 
 use crate::last_told::last_told;
-use crate::tool::AcceptedPlan;
+use crate::tool::{AcceptedPlan, LONGEST_PLAN};
 
 pub(crate) const KIND: &str = "offshoot.plan";
 
@@ -48,6 +48,8 @@ pub(crate) fn lost(session: &Session, context: &Context) -> Option<String> {
     let messages = tree.ancestors(cut).filter(|ix| tree.node(*ix).kind() == Kind::CustomMessage);
     messages.into_iter().find_map(|ix| {
         let entry = session.entry(ix).ok()?;
-        (entry.str("customType")? == KIND).then(|| entry.get("details")?.str("markdown").map(Into::into))?
+        let markdown = (entry.str("customType")? == KIND).then(|| entry.get("details")?.str("markdown"))??;
+        // A longer one is not the tool's.
+        (markdown.len() <= LONGEST_PLAN).then(|| markdown.into_owned())
     })
 }

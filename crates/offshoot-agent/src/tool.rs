@@ -68,6 +68,7 @@ pub use ls::Ls;
 pub use output_folder::OutputFolder;
 pub use paths::{FoundPath, PathBase};
 pub use picture::stored_picture;
+pub(crate) use plan::LONGEST_PLAN;
 pub use plan::{PLAN_TOOL, PlanTool};
 pub use read::Read;
 pub(crate) use replace::Replacement;

@@ -98,7 +98,7 @@ fn records(run: &str) -> String {
             _ if line.starts_with(BEGIN) && time_of(line.strip_prefix(BEGIN).unwrap_or_default()).is_some() => "begin",
             _ if line.starts_with("#### ") => "user",
             _ if line.starts_with("> ") => "printed",
-            // A blank line belongs to what stands before it.
+            // A blank line belongs to the text before it.
             _ if line.trim().is_empty() => open.as_ref().map_or("assistant", |(kind, _)| kind),
             _ => "assistant",
         };

@@ -372,7 +372,7 @@ fn write_segment(medium: &ForeignMedium, (from, to): (u64, u64), folder: &Path, 
     Ok(hex(hash))
 }
 
-/// The hash of what stands before a place.
+/// The hash of the last bytes before an offset.
 fn tail_of(medium: &ForeignMedium, end: u64) -> io::Result<String> {
     let from = end.saturating_sub(TAIL);
     let bytes = read_exact_at(medium, from, usize::try_from(end - from).unwrap_or_default())?;

@@ -12,8 +12,10 @@ use crate::foreign_medium::ForeignMedium;
 
 /// A longer file is not read.
 const LONGEST: u64 = 64 << 20;
-/// A session has no more messages, and a message no more parts.
+/// A session with more messages, or a message with more parts, is not read.
 const MOST_FILES: usize = 100_000;
+/// Bytes of all files of a session.
+const MOST_BYTES: usize = 1 << 30;
 
 /// Whether a session is one of these.
 pub(crate) fn is_old(agent: Agent, path: &Path) -> bool {
@@ -78,9 +80,14 @@ fn opencode(path: &Path, text: &str) -> io::Result<String> {
     let object = object.raw("time_created", created(session));
     // What the newer store has no column for.
     let mut lines = object.raw("file", on_one_line(text).trim()).str("table", "session").finish() + "\n";
-    let mut found = Vec::new();
-    for file in sorted(&messages).into_iter().filter(|file| is_json(file)) {
-        let text = on_one_line(&read_regular_text(&file, LONGEST)?);
+    let (mut found, mut left) = (Vec::new(), MOST_BYTES);
+    let mut read = |file: &Path| {
+        let text = on_one_line(&read_regular_text(file, LONGEST)?);
+        left = left.checked_sub(text.len()).ok_or_else(|| io::Error::other("its files have more than 1 GiB"))?;
+        Ok::<_, io::Error>(text)
+    };
+    for file in all(&messages)? {
+        let text = read(&file)?;
         let Some(id) = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
         let time = Json::parse(text.trim()).map_or_else(|_| "0".to_owned(), created);
         found.push((time.parse::<f64>().unwrap_or_default(), id, text));
@@ -88,8 +95,8 @@ fn opencode(path: &Path, text: &str) -> io::Result<String> {
     found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     for (time, id, text) in found {
         let mut own = Vec::new();
-        for file in sorted(&parts.join(&id)).into_iter().filter(|file| is_json(file)) {
-            let data = on_one_line(&read_regular_text(&file, LONGEST)?);
+        for file in all(&parts.join(&id))? {
+            let data = read(&file)?;
             if Json::parse(data.trim()).is_ok() {
                 own.push(Object::new().raw("data", data.trim()).str("table", "part").finish());
             }
@@ -107,9 +114,18 @@ fn is_json(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "json")
 }
 
+/// All JSON of a folder.
+fn all(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let files = sorted(folder);
+    if files.len() > MOST_FILES {
+        return Err(io::Error::other(format!("{} has more than {MOST_FILES} files", folder.display())));
+    }
+    Ok(files.into_iter().filter(|file| is_json(file)).collect())
+}
+
 /// What lies in a folder, sorted. Links are not followed.
 fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_FILES);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let own = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
     let mut paths: Vec<PathBuf> = own.map(|entry| entry.path()).collect();
     paths.sort();

@@ -12,7 +12,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use tokio::task::AbortHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::era::{Era, version_of};
 use crate::message::{Incoming, LONGEST_MESSAGE, METHOD_NOT_FOUND, RpcError};
@@ -374,18 +374,18 @@ impl HttpLine {
                 Some(from) => request.header(LAST_EVENT, from),
                 None => request,
             };
+            let begun = Instant::now();
             let pause = match request.send().await {
                 Ok(response) if response.status().is_success() => match self.read(response, None).await {
                     Ok(Read::Cut(last, wish)) => {
                         from = last.or(from);
-                        pauses.begin_anew();
-                        wish
+                        pauses.after(begun.elapsed()).max(wish)
                     }
-                    Ok(Read::Done) | Err(_) => pauses.next(),
+                    Ok(Read::Done) | Err(_) => pauses.after(begun.elapsed()),
                 },
                 // Not every server has one.
                 Ok(response) if response.status().is_client_error() => return,
-                Ok(_) | Err(_) => pauses.next(),
+                Ok(_) | Err(_) => pauses.after(Duration::ZERO),
             };
             if self.peer().is_none_or(|peer| peer.is_gone()) {
                 return;

@@ -9,6 +9,9 @@ const LATER: u64 = 15_000;
 /// It is never longer.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
+/// A stream that lasted so long was a good one.
+const LASTING: Duration = Duration::from_secs(60);
+
 /// The pauses between tries, from the first one.
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
@@ -16,16 +19,19 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    pub(crate) fn next(&mut self) -> Duration {
+    fn next(&mut self) -> Duration {
         let at = self.taken as usize;
         self.taken += 1;
         let doubled = || LATER.saturating_mul(1 << at.saturating_sub(FIRST.len()).min(32));
         Duration::from_millis(FIRST.get(at).copied().unwrap_or_else(doubled)).min(LONGEST_PAUSE)
     }
 
-    /// After something has come.
-    pub(crate) fn begin_anew(&mut self) {
-        self.taken = 0;
+    /// The pause after a stream that lasted so long. One that ends soon each time is asked for ever more rarely, whatever came in it.
+    pub(crate) fn after(&mut self, lasted: Duration) -> Duration {
+        if lasted >= LASTING {
+            self.taken = 0;
+        }
+        self.next()
     }
 }
 
@@ -36,11 +42,10 @@ mod tests {
     #[test]
     fn pauses_grow_to_five_minutes_and_begin_anew() {
         let mut pauses = Pauses::default();
-        let seconds: Vec<f64> = (0..11).map(|_| pauses.next().as_secs_f64()).collect();
+        let seconds: Vec<f64> = (0..11).map(|_| pauses.after(Duration::from_secs(59)).as_secs_f64()).collect();
         assert_eq!(seconds, [0.5, 1.0, 2.0, 4.0, 15.0, 30.0, 60.0, 120.0, 240.0, 300.0, 300.0]);
-        pauses.begin_anew();
-        assert_eq!(pauses.next().as_secs_f64(), 0.5);
+        assert_eq!(pauses.after(LASTING).as_secs_f64(), 0.5);
         let mut late = Pauses { taken: u32::MAX - 1 };
-        assert_eq!(late.next(), LONGEST_PAUSE);
+        assert_eq!(late.after(Duration::ZERO), LONGEST_PAUSE);
     }
 }

@@ -101,8 +101,8 @@ struct PeerState {
     /// When the last question was answered.
     answered: Option<Instant>,
     gone: Option<CallError>,
-    /// How often the server has agreed to say what changes, and whether it has since somebody looked.
-    agreed: (u32, bool),
+    /// Whether the server has agreed to say what changes.
+    has_agreed: bool,
 }
 
 struct OpenQuestion {
@@ -356,21 +356,12 @@ impl Peer {
 
     /// The server has agreed to say what changes. What it has said before, while nobody listened, is not known.
     fn agreed(&self) {
-        let is_again = {
-            let agreed = &mut self.state().agreed;
-            *agreed = (agreed.0.saturating_add(1), true);
-            agreed.0 > 1
-        };
+        let is_again = std::mem::replace(&mut self.state().has_agreed, true);
         if is_again {
             for news in [ServerNews::ToolsChanged, ServerNews::PromptsChanged] {
                 drop(self.news.send(news));
             }
         }
-    }
-
-    /// Whether it has agreed since the last call of this.
-    pub(crate) fn take_agreed(&self) -> bool {
-        std::mem::take(&mut self.state().agreed.1)
     }
 
     /// The server no longer wants to know.

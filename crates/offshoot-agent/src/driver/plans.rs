@@ -20,16 +20,18 @@ impl Driver {
         PlanKeeper::new(self.setup.permissions.mode == ApprovalMode::Plan, accept)
     }
 
-    /// Whether requests have the tool.
+    /// Whether requests have the tool, and no extension's of its name.
     pub(super) fn has_plan_tool(&self) -> bool {
-        self.sent_tools().iter().any(|tool| tool.name() == PLAN_TOOL)
+        self.sent_tools().iter().any(|tool| tool.name() == PLAN_TOOL && tool.provider().is_none())
     }
 
     /// The message is written after the results of the calls.
-    pub(super) fn plan_accepted(&mut self, plan: &AcceptedPlan, kept: oneshot::Sender<()>) {
+    pub(super) fn plan_accepted(&mut self, plan: AcceptedPlan, kept: oneshot::Sender<()>) {
+        // The details have it beside the message.
+        let plan = AcceptedPlan { markdown: self.redactor.redact_text(plan.markdown), ..plan };
         self.set_approval(plan.mode, ReplyTo::channel().0);
         (self.told_mode, self.knows_plan) = (Some(ToldMode::of(plan.mode)), true);
-        let message = self.dated(told_plan::accepted(plan));
+        let message = self.dated(told_plan::accepted(&plan));
         self.deliver(message, Delivery::Steer);
         // The call may have been stopped.
         let _ = kept.send(());

@@ -23,7 +23,7 @@ struct PlanInput {
 /// The name of [`PlanTool`].
 pub const PLAN_TOOL: &str = "plan";
 /// Bytes. A longer plan would fill the context each time that it is repeated.
-const LONGEST_PLAN: usize = 64 << 10;
+pub(crate) const LONGEST_PLAN: usize = 64 << 10;
 /// The field of the form.
 const GO: &str = "go";
 const NO: &str = "No";

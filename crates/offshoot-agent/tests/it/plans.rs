@@ -6,9 +6,10 @@ use std::sync::Arc;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::approval::{Permissions, Rule};
 use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_agent::testing::server::KEY;
 use offshoot_agent::{Approver, RuleStore, Setup};
 use offshoot_protocol::request::{AnswerForm, SetApproval};
-use offshoot_protocol::{ApprovalMode, ApprovalScope, Event, FieldAnswer, FieldKind, FormAnswer, Settled};
+use offshoot_protocol::{ApprovalMode, ApprovalScope, Event, FieldAnswer, FieldKind, FormAnswer, MASK, Settled};
 use offshoot_session::session::{Options, Session};
 use serde_json::{Value, json};
 
@@ -75,7 +76,7 @@ fn a_plan_that_is_accepted_lets_the_work_begin() {
     run(async {
         let world = World::new([
             Reply::say([write("c1")]),
-            plan("c2", "1. Make it."),
+            plan("c2", &format!("1. Make it with {KEY}.")),
             Reply::say([write("c3")]),
             Reply::text("Done."),
             Reply::text("Yes."),
@@ -99,8 +100,10 @@ fn a_plan_that_is_accepted_lets_the_work_begin() {
         assert_eq!(accepted, [0, 0, 1, 1, 1]);
         assert!(requests(&world, "is no longer read-only").iter().all(|(_, count)| *count == 0));
         let [kept] = kept(&world).try_into().unwrap();
-        assert_eq!(kept["content"], "The user has accepted this plan:\n\n1. Make it.");
-        assert_eq!(kept["details"], json!({"mode": "edits", "markdown": "1. Make it."}));
+        let plan = format!("1. Make it with {MASK}.");
+        assert_eq!(kept["content"], format!("The user has accepted this plan:\n\n{plan}"));
+        assert_eq!(kept["details"], json!({"mode": "edits", "markdown": plan}));
+        assert!(!world.lines().concat().contains(KEY));
         let entries = world.entries();
         let accepted = entries.find("result plan").unwrap();
         assert!(entries[accepted..].find("custom_message").is_some(), "{entries}");

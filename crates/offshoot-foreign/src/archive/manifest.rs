@@ -18,7 +18,7 @@ pub(super) struct Segment {
     pub(super) offset: u64,
     pub(super) length: u64,
     pub(super) sha256: String,
-    /// The hash of what stands before its end.
+    /// The hash of its last bytes.
     pub(super) tail: String,
     pub(super) source: PathBuf,
     /// The stamp of the source.

@@ -13,7 +13,7 @@ use crate::key::hex_hash;
 
 /// The newest version whose transcripts are known.
 pub(super) const CLAUDE_VERSION: &str = "2.1.332";
-/// What stands where a message would be empty.
+/// The text of a message that would be empty otherwise.
 const NO_TEXT: &str = "(no text)";
 /// The API takes no larger picture.
 const LARGEST_PICTURE: usize = 5 << 20;

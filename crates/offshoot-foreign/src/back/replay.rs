@@ -100,7 +100,7 @@ pub(super) fn write(wish: &BackWish<'_>, records: &NativeRecords, take: TakeLine
     }
 }
 
-/// A change of a text: what stands in a place becomes something else.
+/// A replacement of a range of a text.
 type Splice = (std::ops::Range<usize>, String);
 
 fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
@@ -115,7 +115,7 @@ fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
     made
 }
 
-/// Where a value stands in the text of which it is a part.
+/// The range of a value in the text that contains it.
 fn place_of(text: &str, value: Json<'_>) -> std::ops::Range<usize> {
     let start = (value.text().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + value.text().len()

@@ -85,7 +85,7 @@ pub(super) trait BackWriter {
     /// A compaction.
     fn compaction(&mut self, summary: &SaidSummary) -> Result<()>;
 
-    /// There is no more: the name of the session, if it has one.
+    /// The end: the name of the session, if it has one.
     fn end(&mut self, name: Option<&str>) -> Result<()>;
 }
 
@@ -166,7 +166,7 @@ impl Go<'_> {
         Ok(())
     }
 
-    /// Whether a message stands before the compaction.
+    /// Whether a message precedes the compaction.
     fn is_before(&self, message: &Message) -> bool {
         let ix = message.entry.as_ref().and_then(|id| self.wish.session.tree().find(id.as_str()));
         match (ix.and_then(|ix| self.places.get(&ix)), self.compaction) {
@@ -206,7 +206,7 @@ impl Go<'_> {
         }
     }
 
-    /// The time of an entry. What has none has that of what stands before it.
+    /// The time of an entry; without one, that of the entry before it.
     fn note_time(&mut self, entry: Option<&EntryId>) {
         let tree = self.wish.session.tree();
         let ix = entry.and_then(|id| tree.find(id.as_str()));

@@ -131,8 +131,8 @@ function tell(path) {
   });
 }
 
-/** Entries of a kind that the index does not tell, of which so many are looked at for a list that the person has changed. */
-const ASKED_TODO = 40;
+/** So many entries are read for a list. */
+const ASKED_TODO = 200;
 
 /** The todo list at the end of a path: that of the tool's last change, or the person's. */
 async function todoOf(path) {
@@ -140,7 +140,9 @@ async function todoOf(path) {
   for (let place = path.length - 1; place >= 0; place--) {
     const node = nodes[path[place]];
     const isResult = node.who === 2 && node.text.startsWith("[todo");
-    if (!isResult && (node.who !== QUIET || left-- <= 0)) continue;
+    // The index does not tell the person's changes from other bookkeeping.
+    if (!isResult && node.who !== QUIET) continue;
+    if (left-- <= 0) return null;
     const { entry } = await read(node).catch(() => ({}));
     const made = isResult ? entry?.message?.isError !== true && entry?.message?.details : entry?.customType === "user_todo_edit" && entry.data;
     if (isObject(made) && made.op !== "view" && Array.isArray(made.phases)) return { at: path[place], phases: made.phases.filter(isObject) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
 use crate::pauses::Pauses;
@@ -27,15 +27,13 @@ pub(super) fn subscribe(client: &Arc<Client>, news: UnboundedSender<ServerNews>)
     let task = tokio::spawn(async move {
         let mut pauses = Pauses::default();
         while !news.is_closed() {
+            let begun = Instant::now();
             match client.listen(wish.clone()).await {
                 Ok(()) | Err(CallError::Gone(_) | CallError::Late(_)) if !client.peer.is_gone() => {}
                 // It does not do this, or the next call says what is wrong.
                 _ => return,
             }
-            if client.peer.take_agreed() {
-                pauses.begin_anew();
-            }
-            sleep(pauses.next()).await;
+            sleep(pauses.after(begun.elapsed())).await;
         }
     });
     Some(Subscription(task.abort_handle()))
