@@ -9,6 +9,7 @@ mod confine;
 mod setup;
 mod standing;
 mod extensions;
+mod tried_packages;
 mod trust_event;
 mod stops;
 
@@ -22,4 +23,5 @@ pub use open::{enter_folder, open, set_name, shown_path};
 pub use setup::{overhead, prompt_weight, server_confine, setup};
 pub use standing::{NamedCall, StandingPermissions};
 pub use stops::{Stop, Stops, is_ignored};
+pub use tried_packages::{TriedPackages, with_tried_packages};
 pub use trust_event::{TrustPerson, decided_by_extensions};

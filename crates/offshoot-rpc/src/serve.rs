@@ -53,6 +53,7 @@ pub fn run(app: &App, args: &Args) -> Result<()> {
     }
     let mut session = agent::open(app, args)?;
     agent::enter_folder(app, args, &mut session)?;
+    let (args, _tried) = &agent::with_tried_packages(app, args)?;
     agent::check_extensions(app, args)?;
     let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::Nobody(ProgramMode::Rpc))?;
     let setup = agent::setup(app, args, &session, Approver::Nobody)?;

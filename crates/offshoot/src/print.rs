@@ -9,7 +9,7 @@ use offshoot_agent::Approver;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_app::agent::{
     Args, PrintForm, Stop, Stops, TrustPerson, check_extensions, check_loaded, decided_by_extensions, enter_folder,
-    extend, open, prompts, set_name, setup,
+    extend, open, prompts, set_name, setup, with_tried_packages,
 };
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
@@ -28,6 +28,7 @@ pub(crate) use printer::failure;
 pub(crate) fn run(app: &App, args: &Args, form: PrintForm) -> Result<()> {
     let mut session = open(app, args)?;
     enter_folder(app, args, &mut session)?;
+    let (args, _tried) = &with_tried_packages(app, args)?;
     check_extensions(app, args)?;
     let mode = if form == PrintForm::Events { ProgramMode::Json } else { ProgramMode::Print };
     let app = &decided_by_extensions(app, args, &session, TrustPerson::Nobody(mode))?;

@@ -104,6 +104,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         app.ui.note("the session was not opened");
         return Ok(());
     }
+    let (args, _tried) = &agent::with_tried_packages(app, args)?;
     agent::check_extensions(app, args)?;
     let app = &agent::decided_by_extensions(app, args, &session, TrustPerson::AtTheTerminal)?;
     let app = &first_start::settled(app, args, &session)?;

@@ -203,7 +203,7 @@ pub struct Args {
 
     /// As pi's: nothing is fetched at the start
     #[arg(long, hide = true)]
-    offline: bool,
+    pub(super) offline: bool,
 
     /// Say all at the start, whatever `quietStartup` says, and every cause of a lost connection
     #[arg(long)]
@@ -281,7 +281,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub use_theme: Option<String>,
 
-    /// Run this extension: a file or a folder. It is a program with your rights (repeatable)
+    /// Run this extension: a file, a folder, or npm:NAME or git:HOST/PATH, fetched for this run. It is a program with your rights (repeatable)
     #[arg(short, long, value_name = "PATH")]
     pub extension: Vec<PathBuf>,
 

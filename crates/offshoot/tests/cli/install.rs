@@ -30,6 +30,39 @@ fn a_package_of_a_registry_is_installed_and_used() {
     ");
 }
 
+/// As in pi, `-e` takes a package of a registry or of git: it is fetched for one run.
+#[test]
+fn a_package_is_tried_without_being_installed() {
+    let shop = Shop::new(["Reviewed.", "Asked.", "Plain."].map(Reply::text));
+    let repository = shop.talk.world.work().join("kit.git");
+    fs::create_dir_all(repository.join("prompts")).unwrap();
+    fs::write(repository.join("prompts/look.md"), "Look at $1.").unwrap();
+    shop.git(&repository, &["init", "--quiet"]);
+    shop.git(&repository, &["add", "."]);
+    shop.git(&repository, &["commit", "--quiet", "-m", "one"]);
+    let redirected = format!("[url \"file://{}\"]\ninsteadOf = https://h.x/u/kit\n", repository.display());
+    fs::write(shop.talk.world.home().join(".gitconfig"), redirected).unwrap();
+    let told = shop.run(&["-e", "npm:@team/kit", "-e", "git:h.x/u/kit", "-p", "/rev main.rs"]);
+    assert!(told.contains("note: fetching npm:@team/kit for this run"), "{told}");
+    assert!(shop.asked().contains("Review main.rs.") && shop.asked().contains("Counts letters."), "{told}");
+    assert_eq!(shop.temporary(), Vec::<String>::new());
+    shop.run(&["-e", "git:h.x/u/kit", "-p", "/look x"]);
+    assert!(shop.asked().contains("Look at x."), "{}", shop.asked());
+    shop.run(&["-p", "/rev main.rs"]);
+    assert!(!shop.asked().contains("Review main.rs."), "only where it is named");
+    assert!(!shop.data("settings.json").contains("kit") && shop.data("packages-lock.json").is_empty());
+    for (arguments, why) in [
+        (&["-e", "npm:gone"][..], "404"),
+        (&["-e", "npm:../x"], "npm names a package"),
+        (&["--offline", "-e", "npm:@team/kit"], "the extension npm:@team/kit is not fetched: --offline"),
+    ] {
+        let told = shop.run(&[arguments, &["-p", "hi"]].concat());
+        assert!(told.contains(why) && !told.contains("[exit code 0]"), "{arguments:?}: {told}");
+        assert_eq!(shop.temporary(), Vec::<String>::new());
+    }
+    assert_eq!(shop.talk.server.seen().len(), 3, "nothing is sent without a package that was asked for");
+}
+
 /// The record decides what a missing package is.
 #[test]
 fn what_is_missing_is_installed_as_it_was() {

@@ -105,7 +105,9 @@ impl Shop {
                 ["/usr/bin/git", "/usr/local/bin/git", "/bin/git"].into_iter().find(|path| Path::new(path).exists());
             std::os::unix::fs::symlink(real.unwrap(), git).unwrap();
         }
-        command.env("PATH", programs).env("npm_config_registry", &self.registry.url);
+        let temporary = self.talk.world.home().join("tmp");
+        fs::create_dir_all(&temporary).unwrap();
+        command.env("PATH", programs).env("npm_config_registry", &self.registry.url).env("TMPDIR", temporary);
         command
     }
 
@@ -115,6 +117,12 @@ impl Shop {
 
     pub(crate) fn data(&self, name: &str) -> String {
         fs::read_to_string(self.talk.world.home().join(".local/share/offshoot").join(name)).unwrap_or_default()
+    }
+
+    /// The names in the folder of temporary files.
+    pub(crate) fn temporary(&self) -> Vec<String> {
+        let files = fs::read_dir(self.talk.world.home().join("tmp")).unwrap();
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) {
