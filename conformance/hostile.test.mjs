@@ -33,7 +33,7 @@ after(() => {
   for (const [group, { passed, all }] of counts) console.log(`hostile: ${passed} of ${all} cases of ${group} as promised`);
 });
 
-describe("hostile", { concurrency: os.availableParallelism() }, () => {
+describe("hostile", { concurrency: 3 * os.availableParallelism() }, () => {
   for (const { group, name, promise, run } of cases) {
     test(`${group}: ${name}`, async (t) => {
       const count = counts.get(group) ?? { passed: 0, all: 0 };

@@ -1072,6 +1072,9 @@ export type FormSource =
   | {
       kind: "mcp";
       name: string;
+    }
+  | {
+      kind: "extension";
     };
 /**
  * What answers a question.
@@ -1107,6 +1110,14 @@ export type FieldKind =
        */
       minLength?: number;
       maxLength?: number;
+      /**
+       * Whether it is written in an editor of several lines.
+       */
+      isLong?: boolean;
+      /**
+       * Shown while nothing is typed.
+       */
+      placeholder?: string;
     }
   | {
       type: "number";

@@ -192,6 +192,8 @@ fn kind(about: &Value) -> Result<KindAndValues, &'static str> {
             min_length: size(about, "minLength"),
             max_length: size(about, "maxLength"),
             format: serde_json::from_value::<TextFormat>(about["format"].clone()).ok(),
+            placeholder: None,
+            is_long: false,
         },
         Some(kind @ ("number" | "integer")) => FieldKind::Number {
             integer: kind == "integer",

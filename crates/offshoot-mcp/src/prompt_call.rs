@@ -97,7 +97,7 @@ async fn ask(
     let field = |argument: &&PromptArgument| {
         let name = one_line(&argument.name, 100);
         let question = if argument.description.is_empty() { name.clone() } else { argument.description.clone() };
-        let kind = FieldKind::Text { default: None, min_length: None, max_length: None, format: None };
+        let kind = FieldKind::any_text();
         FormField { id: argument.name.clone(), header: Some(name), question, kind, required: true }
     };
     let message = format!("For the prompt {}:", one_line(&prompt.name, 100));

@@ -1,4 +1,4 @@
-//! A form: questions that a tool or a server puts to the person, and the answers. One form has all that is asked at once, so that
+//! A form: questions that a tool, a server or an extension puts to the person, and the answers. One form has all that is asked at once, so that
 //! answers can be looked at and changed before they are sent. Asks nobody.
 
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub enum FormSource {
     Tool(String),
     /// An MCP server, by its name.
     Mcp(String),
+    /// An extension, which does not say its name.
+    Extension,
 }
 
 /// One question.
@@ -79,6 +81,12 @@ pub enum FieldKind {
         max_length: Option<usize>,
         #[serde(skip_serializing_if = "Option::is_none")]
         format: Option<TextFormat>,
+        /// Shown while nothing is typed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        placeholder: Option<String>,
+        /// Whether it is written in an editor of several lines.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_long: bool,
     },
     Number {
         /// Whether it is a whole number.
@@ -255,6 +263,34 @@ impl FormField {
 }
 
 impl FieldKind {
+    /// Any text.
+    #[must_use]
+    pub const fn any_text() -> Self {
+        Self::Text {
+            default: None,
+            min_length: None,
+            max_length: None,
+            format: None,
+            placeholder: None,
+            is_long: false,
+        }
+    }
+
+    /// One of these options, and nothing else.
+    #[must_use]
+    pub fn one_of(labels: impl IntoIterator<Item = String>) -> Self {
+        let option = |label| FormOption { label, description: None, preview: None };
+        Self::Choice {
+            options: labels.into_iter().map(option).collect(),
+            multi: false,
+            recommended: None,
+            other: false,
+            chosen: Vec::new(),
+            minimum: None,
+            maximum: None,
+        }
+    }
+
     fn check_text(&self, text: &str) -> Result<(), String> {
         match self {
             Self::Number { integer, minimum, maximum, .. } => {
@@ -332,7 +368,11 @@ mod tests {
     #[test]
     fn answers_are_held_against_their_questions() {
         let both = both_of();
-        let text = |format| field(FieldKind::Text { default: None, min_length: Some(2), max_length: Some(4), format });
+        let text = |format| {
+            let (min_length, max_length) = (Some(2), Some(4));
+            let (default, placeholder) = (None, None);
+            field(FieldKind::Text { default, min_length, max_length, format, placeholder, is_long: false })
+        };
         let number = |integer| field(FieldKind::Number { integer, minimum: Some(1.0), maximum: None, default: None });
         for (field, answer, fits) in [
             (options((false, true)), FieldAnswer::chosen("x"), true),

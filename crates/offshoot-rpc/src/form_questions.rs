@@ -93,7 +93,7 @@ impl OpenForm {
         };
         let title = match &self.form.source {
             FormSource::Mcp(server) if self.at == 0 => format!("The MCP server {server} asks\n{title}"),
-            FormSource::Mcp(_) | FormSource::Tool(_) => title,
+            FormSource::Mcp(_) | FormSource::Tool(_) | FormSource::Extension => title,
         };
         let title = title.lines().map(spell_name).collect::<Vec<_>>().join("\n");
         let method = match &field.kind {
@@ -101,7 +101,12 @@ impl OpenForm {
                 UiMethod::Select { title, options: self.options(field), timeout }
             }
             FieldKind::Flag { .. } => UiMethod::Confirm { title, message: String::new(), timeout },
-            FieldKind::Text { default: Some(text), .. } => UiMethod::Editor { title, prefill: text.clone() },
+            FieldKind::Text { default, is_long, .. } if *is_long || default.is_some() => {
+                UiMethod::Editor { title, prefill: default.clone().unwrap_or_default() }
+            }
+            FieldKind::Text { placeholder: Some(placeholder), .. } => {
+                UiMethod::Input { title, placeholder: placeholder.clone(), timeout }
+            }
             FieldKind::Number { default: Some(number), .. } => UiMethod::Editor { title, prefill: number.to_string() },
             FieldKind::Choice { .. } | FieldKind::Text { .. } | FieldKind::Number { .. } => {
                 UiMethod::Input { title, placeholder: String::new(), timeout }

@@ -129,7 +129,7 @@ fn field(asked: &AskedQuestion) -> FormField {
     };
     let recommended = recommended.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < options.len());
     let kind = match options.is_empty() {
-        true => FieldKind::Text { default: None, min_length: None, max_length: None, format: None },
+        true => FieldKind::any_text(),
         false => FieldKind::Choice {
             options: options.iter().map(option).collect(),
             multi: multi.unwrap_or_default(),

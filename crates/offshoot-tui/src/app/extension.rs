@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use offshoot_protocol::ApprovalMode;
+use offshoot_protocol::{ApprovalMode, Form, FormAnswer};
 use offshoot_session::clock::Millis;
 
 use ratatui::buffer::Buffer;
@@ -17,7 +17,6 @@ use super::text_cursor::TextCursor;
 use crate::editor::Choice;
 use crate::keymap::{Action, Key};
 use crate::message::{DrawnCall, Foldable};
-use crate::overlay::dialog::DialogKind;
 use crate::theme::{Theme, Themes};
 
 /// The number of a component in the process of the extensions.
@@ -83,20 +82,9 @@ pub enum AskedId {
 pub struct AskedQuestion {
     /// Who asks, and which question.
     pub id: AskedId,
-    /// Foreign.
-    pub title: String,
-    pub kind: DialogKind,
+    pub form: Form,
     /// How long it waits for an answer, in milliseconds.
     pub timeout: Option<u64>,
-}
-
-/// An answer; `Nothing` if the user cancels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say what they are")]
-pub enum ExtensionAnswer {
-    Nothing,
-    Text(String),
-    Confirmed(bool),
 }
 
 /// What an extension reads of the front end.
@@ -227,7 +215,7 @@ pub struct Completing {
 /// A task for the program that runs the extensions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExtensionTask {
-    Answer(u64, ExtensionAnswer),
+    Answer(u64, FormAnswer),
     /// What an extension wanted to read.
     Seen(u64, serde_json::Value),
     /// The extensions of this run, as a page.

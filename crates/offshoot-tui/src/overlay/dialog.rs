@@ -1,7 +1,9 @@
-//! A question of an extension: a choice, a yes or no, a line or a text. It takes the place of the editor. It does not
-//! know who asks.
+//! A form in the place of the editor. One question of an extension looks as in pi: a choice, a yes or no, a line or a text; the
+//! forms of others have a panel of their own. It does not know where answers go.
 
-use offshoot_protocol::{Form, FormAnswer};
+use std::collections::BTreeMap;
+
+use offshoot_protocol::{FieldAnswer, FieldKind, Form, FormAnswer, FormSource};
 use offshoot_session::clock::Millis;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
@@ -26,23 +28,10 @@ const MAX_CHOICES: usize = 5_000;
 /// The rows of a list or a text that are kept free below a long title.
 const BODY: u16 = 5;
 
-/// What is asked.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DialogKind {
-    /// One of these options.
-    Choice(Vec<String>),
-    /// Yes or no to this message.
-    Confirmation(String),
-    /// A line of text. The placeholder is shown while it is empty.
-    Line { placeholder: String },
-    /// A text of several lines, from this one on.
-    Text(String),
-    /// Several questions, with a title of their own.
-    Form(Form),
-}
-
 #[derive(Debug, Clone)]
 pub struct Dialog {
+    /// Names the answer to a question that is alone.
+    id: String,
     title: String,
     message: String,
     body: Body,
@@ -54,11 +43,44 @@ pub struct Dialog {
 
 #[derive(Debug, Clone)]
 enum Body {
-    Choice(Pick),
+    /// The options of the form are longer, if they were cut.
+    Choice(Pick, Vec<String>),
     Confirmation(Pick),
-    Line { line: LineInput, placeholder: String },
+    Line {
+        line: LineInput,
+        placeholder: String,
+    },
     Text(Box<Editor>),
-    Form(Box<FormPanel>),
+    Panel(Box<FormPanel>),
+}
+
+impl Body {
+    /// For one question without others; `None` if only a panel can ask it.
+    fn alone(kind: &FieldKind, size: Size) -> Option<Self> {
+        Some(match kind {
+            FieldKind::Choice { options, multi: false, other: false, .. } => {
+                let labels: Vec<String> = options.iter().take(MAX_CHOICES).map(|option| option.label.clone()).collect();
+                let shown = labels.iter().map(|label| bounded(label));
+                let pick = match options.len() <= FEW {
+                    true => Pick::ask("", "", &shown.collect::<Vec<_>>()),
+                    false => Pick::new("", shown.map(Choice::new).collect()),
+                };
+                Self::Choice(pick, labels)
+            }
+            FieldKind::Flag { .. } => Self::Confirmation(Pick::ask("", "", &["Yes", "No"])),
+            FieldKind::Text { default, is_long: true, .. } => {
+                let mut editor = Box::new(Editor::plain());
+                editor.resize(size.width, size.height);
+                editor.replace(&text::strip_lines(default.as_deref().unwrap_or_default()));
+                Self::Text(editor)
+            }
+            FieldKind::Text { default, placeholder, .. } => Self::Line {
+                line: LineInput::new(default.as_deref().unwrap_or_default()),
+                placeholder: bounded(placeholder.as_deref().unwrap_or_default()).to_owned(),
+            },
+            FieldKind::Choice { .. } | FieldKind::Number { .. } => return None,
+        })
+    }
 }
 
 /// The outcome of a key.
@@ -66,45 +88,36 @@ enum Body {
 pub enum DialogOutcome {
     /// No outcome yet.
     Open,
-    Cancelled,
-    Chosen(usize),
-    Confirmed(bool),
-    Written(String),
     /// The user's editor opens with this text.
     External(String),
     Answered(FormAnswer),
 }
 
 impl Dialog {
-    /// A question on a terminal of this size. All texts are foreign.
+    /// A form on a terminal of this size. All texts are foreign.
     #[must_use]
-    pub fn new(title: &str, kind: DialogKind, deadline: Option<Millis>, size: Size) -> Self {
-        let mut message = String::new();
-        let body = match kind {
-            DialogKind::Choice(options) => {
-                let few = options.len() <= FEW;
-                let labels: Vec<&str> = options.iter().take(MAX_CHOICES).map(|option| bounded(option)).collect();
-                Body::Choice(match few {
-                    true => Pick::ask("", "", &labels),
-                    false => Pick::new("", labels.into_iter().map(Choice::new).collect()),
-                })
-            }
-            DialogKind::Confirmation(words) => {
-                message = bounded(&words).to_owned();
-                Body::Confirmation(Pick::ask("", "", &["Yes", "No"]))
-            }
-            DialogKind::Line { placeholder } => {
-                Body::Line { line: LineInput::default(), placeholder: bounded(&placeholder).to_owned() }
-            }
-            DialogKind::Text(prefill) => {
-                let mut editor = Box::new(Editor::plain());
-                editor.resize(size.width, size.height);
-                editor.replace(&text::strip_lines(&prefill));
-                Body::Text(editor)
-            }
-            DialogKind::Form(form) => Body::Form(Box::new(FormPanel::new(form))),
+    pub fn new(form: Form, deadline: Option<Millis>, size: Size) -> Self {
+        let alone = |body, id: String, title: &str, message: Option<&str>| Self {
+            id,
+            title: bounded(title).to_owned(),
+            message: message.map(bounded).unwrap_or_default().to_owned(),
+            body,
+            deadline,
+            scrolled: 0,
         };
-        Self { title: bounded(title).to_owned(), message, body, deadline, scrolled: 0 }
+        let lone = match (&form.source, form.fields.as_slice()) {
+            (FormSource::Extension, [field]) => Body::alone(&field.kind, size).map(|body| (body, field.clone())),
+            _ => None,
+        };
+        match lone {
+            Some((body, field)) => alone(body, field.id, &field.question, form.message.as_deref()),
+            None => alone(Body::Panel(Box::new(FormPanel::new(form))), String::new(), "", None),
+        }
+    }
+
+    /// The answer to the question that is alone.
+    fn send(&self, answer: FieldAnswer) -> DialogOutcome {
+        DialogOutcome::Answered(FormAnswer::Send(BTreeMap::from([(self.id.clone(), answer)])))
     }
 
     pub fn resize(&mut self, size: Size) {
@@ -121,11 +134,11 @@ impl Dialog {
 
     pub fn paste(&mut self, pasted: &str) {
         match &mut self.body {
-            Body::Choice(pick) => pick.paste(pasted),
+            Body::Choice(pick, _) => pick.paste(pasted),
             Body::Confirmation(_) => {}
             Body::Line { line, .. } => drop(line.insert(pasted)),
             Body::Text(editor) => drop(editor.paste(pasted)),
-            Body::Form(form) => form.paste(pasted),
+            Body::Panel(form) => form.paste(pasted),
         }
     }
 
@@ -141,49 +154,49 @@ impl Dialog {
         if self.scroll(keymap, key, size) {
             return DialogOutcome::Open;
         }
-        match &mut self.body {
-            Body::Form(form) => form.key(keymap, key).map_or(DialogOutcome::Open, DialogOutcome::Answered),
-            Body::Choice(pick) => match pick.key(keymap, key) {
-                PickOutcome::Open => DialogOutcome::Open,
-                PickOutcome::Cancelled => DialogOutcome::Cancelled,
-                PickOutcome::Picked(at) => DialogOutcome::Chosen(at),
+        let answer = match &mut self.body {
+            Body::Panel(form) => {
+                return form.key(keymap, key).map_or(DialogOutcome::Open, DialogOutcome::Answered);
+            }
+            Body::Choice(pick, labels) => match pick.key(keymap, key) {
+                PickOutcome::Open => return DialogOutcome::Open,
+                PickOutcome::Cancelled => None,
+                PickOutcome::Picked(at) => labels.get(at).map(|label| FieldAnswer::chosen(label)),
             },
             Body::Confirmation(pick) => match pick.key(keymap, key) {
-                PickOutcome::Open => DialogOutcome::Open,
-                PickOutcome::Cancelled => DialogOutcome::Cancelled,
-                PickOutcome::Picked(at) => DialogOutcome::Confirmed(at == 0),
+                PickOutcome::Open => return DialogOutcome::Open,
+                PickOutcome::Cancelled => None,
+                PickOutcome::Picked(at) => Some(FieldAnswer::text((at == 0).to_string())),
             },
             Body::Line { line, .. } => match keymap.in_list(key) {
-                Some(Action::SelectCancel) => DialogOutcome::Cancelled,
-                Some(Action::SelectConfirm) => DialogOutcome::Written(line.text().to_owned()),
+                Some(Action::SelectCancel) => None,
+                Some(Action::SelectConfirm) => Some(FieldAnswer::text(line.text())),
                 _ => {
                     line.key(keymap, key);
-                    DialogOutcome::Open
+                    return DialogOutcome::Open;
                 }
             },
-            Body::Text(editor) => {
-                if keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel) {
-                    return DialogOutcome::Cancelled;
+            Body::Text(_) if keymap.actions(Context::Dialog, key).contains(&Action::SelectCancel) => None,
+            Body::Text(editor) => match editor.key(keymap, key) {
+                EditorOutcome::Submit(Submission { text, .. }) | EditorOutcome::FollowUp(Submission { text, .. }) => {
+                    Some(FieldAnswer::text(text))
                 }
-                match editor.key(keymap, key) {
-                    EditorOutcome::Submit(Submission { text, .. })
-                    | EditorOutcome::FollowUp(Submission { text, .. }) => DialogOutcome::Written(text),
-                    EditorOutcome::External(text) => DialogOutcome::External(text),
-                    EditorOutcome::Act(Action::Interrupt) => DialogOutcome::Cancelled,
-                    EditorOutcome::Ignored
-                    | EditorOutcome::Moved
-                    | EditorOutcome::Edited
-                    | EditorOutcome::Mistake(_)
-                    | EditorOutcome::Taken(_)
-                    | EditorOutcome::Act(_) => DialogOutcome::Open,
-                }
-            }
-        }
+                EditorOutcome::External(text) => return DialogOutcome::External(text),
+                EditorOutcome::Act(Action::Interrupt) => None,
+                EditorOutcome::Ignored
+                | EditorOutcome::Moved
+                | EditorOutcome::Edited
+                | EditorOutcome::Mistake(_)
+                | EditorOutcome::Taken(_)
+                | EditorOutcome::Act(_) => return DialogOutcome::Open,
+            },
+        };
+        answer.map_or(DialogOutcome::Answered(FormAnswer::Cancel), |answer| self.send(answer))
     }
 
     /// Scrolls a title or a message that does not fit. Returns whether the key has done so.
     fn scroll(&mut self, keymap: &Keymap, key: KeyEvent, size: Size) -> bool {
-        if matches!(self.body, Body::Form(_)) {
+        if matches!(self.body, Body::Panel(_)) {
             return false;
         }
         let rows = rows_count(&self.head(&Theme::default(), size.width, 0));
@@ -204,7 +217,7 @@ impl Dialog {
     /// The number of rows that show everything at this width.
     #[must_use]
     pub fn height(&self, columns: u16) -> u16 {
-        if let Body::Form(form) = &self.body {
+        if let Body::Panel(form) = &self.body {
             return form.height(columns);
         }
         let head = rows_count(&self.head(&Theme::default(), columns, 0));
@@ -214,15 +227,15 @@ impl Dialog {
     /// Whether there are more options than a small list has.
     #[must_use]
     pub fn is_long(&self) -> bool {
-        matches!(&self.body, Body::Choice(pick) if pick.is_long())
+        matches!(&self.body, Body::Choice(pick, _) if pick.is_long())
     }
 
     fn body_height(&self, columns: u16) -> u16 {
         match &self.body {
-            Body::Choice(pick) | Body::Confirmation(pick) => pick.height(columns),
+            Body::Choice(pick, _) | Body::Confirmation(pick) => pick.height(columns),
             Body::Line { .. } => 1,
             Body::Text(editor) => editor.height(),
-            Body::Form(form) => form.height(columns),
+            Body::Panel(form) => form.height(columns),
         }
     }
 
@@ -247,7 +260,7 @@ impl Dialog {
 
     /// Draws the question over the whole area.
     pub fn view(&self, keymap: &Keymap, theme: &Theme, (area, now): (Rect, Millis), buf: &mut Buffer) {
-        if let Body::Form(form) = &self.body {
+        if let Body::Panel(form) = &self.body {
             return form.view(keymap, theme, area, buf);
         }
         let (head, body, foot) = self.parts(theme, area, now);
@@ -255,7 +268,7 @@ impl Dialog {
             text::draw(line, row, buf);
         }
         match &self.body {
-            Body::Choice(pick) | Body::Confirmation(pick) => pick.view(theme, body, buf),
+            Body::Choice(pick, _) | Body::Confirmation(pick) => pick.view(theme, body, buf),
             Body::Line { line, placeholder } => {
                 line.view(Span::styled("> ", theme.style(Token::Accent)), theme.style(Token::Text), body, buf);
                 if line.is_empty() && !body.is_empty() {
@@ -266,14 +279,14 @@ impl Dialog {
                 }
             }
             Body::Text(editor) => editor.view(theme, body, buf),
-            Body::Form(_) => {}
+            Body::Panel(_) => {}
         }
         let hints: &[hint::Hint<'static>] = match &self.body {
-            Body::Choice(_) | Body::Confirmation(_) => {
+            Body::Choice(..) | Body::Confirmation(_) => {
                 &[(&[Action::SelectConfirm], "choose"), (&[Action::SelectCancel], "cancel")]
             }
             Body::Line { .. } => &[(&[Action::SelectConfirm], "answer"), (&[Action::SelectCancel], "cancel")],
-            Body::Form(_) => &[],
+            Body::Panel(_) => &[],
             Body::Text(_) => &[
                 (&[Action::Submit], "answer"),
                 (&[Action::SelectCancel], "cancel"),
@@ -328,6 +341,7 @@ fn bounded(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_protocol::FormField;
     use proptest::prelude::*;
 
     use super::*;
@@ -336,13 +350,30 @@ mod tests {
 
     const SIZE: Size = Size { width: 40, height: 12 };
 
-    fn dialog(title: &str, kind: DialogKind) -> Dialog {
-        Dialog::new(title, kind, None, SIZE)
+    fn asked((title, message): (&str, Option<&str>), kind: FieldKind) -> Form {
+        let (id, question) = ("answer".to_owned(), title.to_owned());
+        let field = FormField { id, header: None, question, kind, required: true };
+        Form { source: FormSource::Extension, message: message.map(str::to_owned), fields: vec![field] }
     }
 
-    fn options(options: &[&str]) -> DialogKind {
-        DialogKind::Choice(options.iter().map(|option| (*option).to_owned()).collect())
+    fn dialog(title: &str, kind: FieldKind) -> Dialog {
+        Dialog::new(asked((title, None), kind), None, SIZE)
     }
+
+    fn options(options: &[&str]) -> FieldKind {
+        FieldKind::one_of(options.iter().map(|option| (*option).to_owned()))
+    }
+
+    fn written(default: Option<&str>, placeholder: Option<&str>, is_long: bool) -> FieldKind {
+        let (default, placeholder) = (default.map(str::to_owned), placeholder.map(str::to_owned));
+        FieldKind::Text { default, placeholder, is_long, min_length: None, max_length: None, format: None }
+    }
+
+    fn sent(answer: FieldAnswer) -> DialogOutcome {
+        DialogOutcome::Answered(FormAnswer::Send(BTreeMap::from([("answer".to_owned(), answer)])))
+    }
+
+    const CANCELLED: DialogOutcome = DialogOutcome::Answered(FormAnswer::Cancel);
 
     fn screen(dialog: &Dialog) -> String {
         let height = dialog.height(SIZE.width).min(SIZE.height - 2);
@@ -370,15 +401,19 @@ mod tests {
           Say why
           enter choose · esc cancel
         ");
-        assert_eq!(press(&mut choice, "down enter"), DialogOutcome::Chosen(1));
-        assert_eq!(press(&mut choice, "s"), DialogOutcome::Chosen(2), "the first letter of one answer alone");
-        assert_eq!(press(&mut choice, "escape"), DialogOutcome::Cancelled);
+        assert_eq!(press(&mut choice, "down enter"), sent(FieldAnswer::chosen("Refuse")));
+        assert_eq!(
+            press(&mut choice, "s"),
+            sent(FieldAnswer::chosen("Say why")),
+            "the first letter of one answer alone"
+        );
+        assert_eq!(press(&mut choice, "escape"), CANCELLED);
     }
 
     #[test]
     fn many_options_are_searched() {
         let names: Vec<String> = (1..=20).map(|at| format!("option {at}")).collect();
-        let mut choice = dialog("Which?", DialogKind::Choice(names));
+        let mut choice = dialog("Which?", FieldKind::one_of(names));
         assert_eq!(press(&mut choice, "1 7"), DialogOutcome::Open);
         insta::assert_snapshot!(screen(&choice).trim_end(), @"
         Which?
@@ -392,13 +427,13 @@ mod tests {
 
           enter choose · esc cancel
         ");
-        assert_eq!(press(&mut choice, "enter"), DialogOutcome::Chosen(16));
+        assert_eq!(press(&mut choice, "enter"), sent(FieldAnswer::chosen("option 17")));
     }
 
     #[test]
     fn a_question_counts_down() {
-        let question = DialogKind::Confirmation("All entries of this branch go.".to_owned());
-        let mut confirm = Dialog::new("Delete it?", question, Some(6_500), SIZE);
+        let words = ("Delete it?", Some("All entries of this branch go."));
+        let mut confirm = Dialog::new(asked(words, FieldKind::Flag { default: None }), Some(6_500), SIZE);
         insta::assert_snapshot!(screen(&confirm), @"
         Delete it? (6 s)
         All entries of this branch go.
@@ -406,21 +441,21 @@ mod tests {
           No
           enter choose · esc cancel
         ");
-        assert_eq!(press(&mut confirm, "n"), DialogOutcome::Confirmed(false));
-        assert_eq!(press(&mut confirm, "y"), DialogOutcome::Confirmed(true));
-        assert_eq!(press(&mut confirm, "ctrl+c"), DialogOutcome::Cancelled);
+        assert_eq!(press(&mut confirm, "n"), sent(FieldAnswer::text("false")));
+        assert_eq!(press(&mut confirm, "y"), sent(FieldAnswer::text("true")));
+        assert_eq!(press(&mut confirm, "ctrl+c"), CANCELLED);
     }
 
     #[test]
     fn a_line_and_a_text_are_written() {
-        let mut line = dialog("Your name?", DialogKind::Line { placeholder: "first and last".to_owned() });
+        let mut line = dialog("Your name?", written(None, Some("first and last"), false));
         insta::assert_snapshot!(screen(&line), @"
         Your name?
         >  first and last
           enter answer · esc cancel
         ");
-        assert_eq!(press(&mut line, "a b enter"), DialogOutcome::Written("ab".to_owned()));
-        let mut text = dialog("The message", DialogKind::Text("one\ntwo".to_owned()));
+        assert_eq!(press(&mut line, "a b enter"), sent(FieldAnswer::text("ab")));
+        let mut text = dialog("The message", written(Some("one\ntwo"), None, true));
         insta::assert_snapshot!(screen(&text), @"
         The message
         ────────────────────────────────────────
@@ -431,8 +466,8 @@ mod tests {
         ");
         assert_eq!(press(&mut text, "shift+enter / x ctrl+g"), DialogOutcome::External("one\ntwo\n/x".to_owned()));
         text.written(Some("other\n"));
-        assert_eq!(press(&mut text, "enter"), DialogOutcome::Written("other".to_owned()));
-        assert_eq!(press(&mut text, "escape"), DialogOutcome::Cancelled);
+        assert_eq!(press(&mut text, "enter"), sent(FieldAnswer::text("other")));
+        assert_eq!(press(&mut text, "escape"), CANCELLED);
     }
 
     /// Whoever is asked about a long command must be able to read all of it.
@@ -458,7 +493,7 @@ mod tests {
             seen.push_str(&screen(&choice));
         }
         assert!((1..=30).all(|at| seen.contains(&format!("line {at}\n"))), "{seen}");
-        assert_eq!(press(&mut choice, "enter"), DialogOutcome::Chosen(0));
+        assert_eq!(press(&mut choice, "enter"), sent(FieldAnswer::chosen("Yes")));
     }
 
     proptest! {
@@ -466,13 +501,14 @@ mod tests {
         fn hostile_text_stays_inside(hostile in crate::testing::hostile(), columns in 0..60_u16, rows in 0..14_u16) {
             let size = Size::new(columns, rows);
             for kind in [
-                DialogKind::Choice(vec![hostile.clone(); 3]),
-                DialogKind::Choice(vec![hostile.clone(); 9]),
-                DialogKind::Confirmation(hostile.clone()),
-                DialogKind::Line { placeholder: hostile.clone() },
-                DialogKind::Text(hostile.clone()),
+                FieldKind::one_of(vec![hostile.clone(); 3]),
+                FieldKind::one_of(vec![hostile.clone(); 9]),
+                FieldKind::Flag { default: None },
+                written(None, Some(&hostile), false),
+                written(Some(&hostile), None, true),
             ] {
-                let mut dialog = Dialog::new(&hostile, kind, Some(9_000), size);
+                let form = asked((&hostile, Some(&hostile)), kind);
+                let mut dialog = Dialog::new(form, Some(9_000), size);
                 dialog.key(&Keymap::default(), Key::parse("pageDown").unwrap().event(), size);
                 crate::testing::assert_inside(columns, rows, |area, buf| {
                     dialog.view(&Keymap::default(), &Theme::default(), (area, 0), buf);

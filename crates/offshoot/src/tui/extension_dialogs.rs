@@ -6,19 +6,21 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use offshoot_tui::app::extension::{AskedId, AskedQuestion, ComponentId, ExtensionAnswer, ExtensionMsg, OpenComponent};
+use offshoot_protocol::{FieldKind, Form, FormAnswer, FormField, FormSource};
+use offshoot_tui::app::extension::{AskedId, AskedQuestion, ComponentId, ExtensionMsg, OpenComponent};
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::app::overlay_place::{Extent, OverlayPlace, Placing, Side};
-use offshoot_tui::overlay::dialog::DialogKind;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+/// Names the answer in the form of a question.
+const ANSWER: &str = "answer";
 /// A longer text does not fit an editor.
 const MAX_WRITTEN: usize = 4 << 20;
 
 pub(super) struct ExtensionDialogs {
     news: Sender<Msg>,
-    questions: Mutex<HashMap<u64, oneshot::Sender<ExtensionAnswer>>>,
+    questions: Mutex<HashMap<u64, oneshot::Sender<FormAnswer>>>,
     /// The questions of the components in place of the editor.
     open: Mutex<HashMap<ComponentId, u64>>,
     next: AtomicU64,
@@ -38,7 +40,7 @@ impl ExtensionDialogs {
         drop(self.news.send(Msg::Extension(message)));
     }
 
-    fn open_question(&self) -> (OpenQuestion<'_>, oneshot::Receiver<ExtensionAnswer>) {
+    fn open_question(&self) -> (OpenQuestion<'_>, oneshot::Receiver<FormAnswer>) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         lock(&self.questions).insert(id, answer);
@@ -46,25 +48,24 @@ impl ExtensionDialogs {
     }
 
     /// Gives the user's answer to the extension. It may have stopped waiting.
-    pub(super) fn answer(&self, id: u64, answer: ExtensionAnswer) {
+    pub(super) fn answer(&self, id: u64, answer: FormAnswer) {
         if let Some(asked) = lock(&self.questions).remove(&id) {
             drop(asked.send(answer));
         }
     }
 
-    /// Asks with a method of pi's user interface. Without an answer, and for a method that asks nothing, it is nothing.
-    pub(super) async fn ask(&self, method: &str, params: &Value) -> ExtensionAnswer {
-        let Some(kind) = kind_of(method, params) else { return ExtensionAnswer::Nothing };
+    /// Asks with a method of pi's user interface. `None` without an answer, and for a method that asks nothing.
+    pub(super) async fn ask(&self, method: &str, params: &Value) -> Option<Value> {
+        let form = form_of(method, params)?;
         let (question, answered) = self.open_question();
         let timeout = params["timeout"].as_u64();
-        let title = params["title"].as_str().unwrap_or_default().to_owned();
-        self.send(ExtensionMsg::Ask(AskedQuestion { id: AskedId::Extension(question.id), title, kind, timeout }));
+        self.send(ExtensionMsg::Ask(AskedQuestion { id: AskedId::Extension(question.id), form, timeout }));
         let answer = match timeout.map(Duration::from_millis) {
             Some(limit) => tokio::time::timeout(limit, answered).await.ok().and_then(Result::ok),
             None => answered.await.ok(),
         };
         drop(question);
-        answer.unwrap_or(ExtensionAnswer::Nothing)
+        answered_value(method, answer?)
     }
 
     /// Shows a component in place of the editor, until its extension is done with it.
@@ -90,7 +91,7 @@ impl ExtensionDialogs {
     /// The extension is done with a component.
     pub(super) fn done(&self, component: ComponentId) {
         let id = lock(&self.open).remove(&component);
-        id.into_iter().for_each(|id| self.answer(id, ExtensionAnswer::Nothing));
+        id.into_iter().for_each(|id| self.answer(id, FormAnswer::Cancel));
     }
 }
 
@@ -156,20 +157,39 @@ fn cells(number: f64) -> i32 {
     cells
 }
 
-/// What a question asks; `None` for another method.
-fn kind_of(method: &str, params: &Value) -> Option<DialogKind> {
+/// The form of a question; `None` for a method that asks nothing.
+fn form_of(method: &str, params: &Value) -> Option<Form> {
     let text = |name: &str| params[name].as_str().unwrap_or_default();
-    Some(match method {
+    let (mut default, mut placeholder) = (None, None);
+    let kind = match method {
         "select" => {
             let options = params["options"].as_array().into_iter().flatten();
-            DialogKind::Choice(options.filter_map(Value::as_str).map(str::to_owned).collect())
+            FieldKind::one_of(options.filter_map(Value::as_str).map(str::to_owned))
         }
-        "confirm" => DialogKind::Confirmation(text("message").to_owned()),
-        "input" => DialogKind::Line { placeholder: text("placeholder").to_owned() },
-        "editor" => {
-            let prefill = text("prefill");
-            DialogKind::Text(prefill.get(..prefill.floor_char_boundary(MAX_WRITTEN)).unwrap_or_default().to_owned())
+        "confirm" => FieldKind::Flag { default: None },
+        "input" | "editor" => {
+            let (prefill, is_long) = (text("prefill"), method == "editor");
+            match is_long {
+                true => default = prefill.get(..prefill.floor_char_boundary(MAX_WRITTEN)).map(str::to_owned),
+                false => placeholder = Some(text("placeholder").to_owned()),
+            }
+            FieldKind::Text { default, placeholder, is_long, min_length: None, max_length: None, format: None }
         }
         _ => return None,
-    })
+    };
+    let field =
+        FormField { id: ANSWER.to_owned(), header: None, question: text("title").to_owned(), kind, required: true };
+    let message = (method == "confirm").then(|| text("message").to_owned());
+    Some(Form { source: FormSource::Extension, message, fields: vec![field] })
+}
+
+/// An answer as pi gives it.
+fn answered_value(method: &str, answer: FormAnswer) -> Option<Value> {
+    let FormAnswer::Send(mut answers) = answer else { return None };
+    let answer = answers.remove(ANSWER)?;
+    match method {
+        "select" => answer.selected.into_iter().next().map(Value::String),
+        "confirm" => Some(json!(answer.text.as_deref() == Some("true"))),
+        _ => answer.text.map(Value::String),
+    }
 }

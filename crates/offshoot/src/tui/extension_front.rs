@@ -13,7 +13,7 @@ use offshoot_extensions::program::ExtensionFailure;
 use offshoot_protocol::ApprovalMode;
 use offshoot_session::clock::Millis;
 use offshoot_session::transcript::Level;
-use offshoot_tui::app::extension::{ComponentId, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen};
+use offshoot_tui::app::extension::{ComponentId, ExtensionLook, ExtensionMsg, ExtensionScreen};
 use offshoot_tui::app::msg::Msg;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -319,11 +319,7 @@ impl ExtensionFront for TuiFront {
                 ui_state.dialogs.show(&params).await;
                 return Value::Null;
             }
-            match ui_state.dialogs.ask(&method, &params).await {
-                ExtensionAnswer::Nothing => unheard(&method),
-                ExtensionAnswer::Text(text) => json!(text),
-                ExtensionAnswer::Confirmed(yes) => json!(yes),
-            }
+            ui_state.dialogs.ask(&method, &params).await.unwrap_or_else(|| unheard(&method))
         })
     }
 

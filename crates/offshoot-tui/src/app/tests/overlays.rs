@@ -2,7 +2,7 @@
 
 use offshoot_agent::approval::Rule;
 use offshoot_protocol::model::Price;
-use offshoot_protocol::{ApprovalDecision, ApprovalTier, OfferedRule};
+use offshoot_protocol::{ApprovalDecision, ApprovalTier, FieldKind, Form, FormField, FormSource, OfferedRule};
 use offshoot_session::session::Session;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::app::cmd::Purpose;
 use crate::app::extension::{AskedId, AskedQuestion};
 use crate::app::model::Picking;
 use crate::app::msg::ListedModel;
-use crate::overlay::dialog::{Dialog, DialogKind};
+use crate::overlay::dialog::Dialog;
 use crate::overlay::pick::{Choice, Pick};
 use crate::overlay::settings::Files;
 use crate::testing::working;
@@ -252,10 +252,12 @@ fn an_approval_waits_for_a_question_of_an_extension() {
         let screen = terminal((60, 24), &|model| {
             write(model, "a draft");
             may_bash_run(model);
-            let kind = DialogKind::Choice(vec!["red".to_owned(), "green".to_owned()]);
-            let asked =
-                AskedQuestion { id: AskedId::Extension(7), title: "Which colour?".to_owned(), kind, timeout: None };
-            let dialog = Dialog::new(&asked.title, asked.kind.clone(), None, model.size);
+            let kind = FieldKind::one_of(["red".to_owned(), "green".to_owned()]);
+            let (id, question) = ("colour".to_owned(), "Which colour?".to_owned());
+            let fields = vec![FormField { id, header: None, question, kind, required: true }];
+            let form = Form { source: FormSource::Extension, message: None, fields };
+            let asked = AskedQuestion { id: AskedId::Extension(7), form, timeout: None };
+            let dialog = Dialog::new(asked.form.clone(), None, model.size);
             model.overlay = Some(Overlay::Dialog(Box::new(dialog), Box::new(asked)));
             if is_answered {
                 press(model, "enter");

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use offshoot_protocol::Event;
 use offshoot_protocol::request::AnswerForm;
+use offshoot_protocol::{Event, FormAnswer};
 use offshoot_session::clock::Millis;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
@@ -12,13 +12,12 @@ use serde_json::{Value, json};
 use super::{dress, foreign_editor, suggestions};
 use crate::app::cmd::{Cmd, ProgramTask, ScreenTask};
 use crate::app::extension::{
-    AskedId, AskedQuestion, ComponentId, ComponentRows, ExtensionAnswer, ExtensionLook, ExtensionMsg, ExtensionScreen,
-    ExtensionTask,
+    AskedId, AskedQuestion, ComponentId, ComponentRows, ExtensionLook, ExtensionMsg, ExtensionScreen, ExtensionTask,
 };
 use crate::app::model::{Model, Overlay};
 use crate::keymap::{Action, Context, Group, Key, bytes};
 use crate::message::DrawnByExtensions;
-use crate::overlay::dialog::{Dialog, DialogKind, DialogOutcome};
+use crate::overlay::dialog::{Dialog, DialogOutcome};
 use crate::text::strip;
 
 /// So many prompts an editor of an extension gets.
@@ -201,7 +200,7 @@ pub(super) fn choose_overlay(model: &mut Model) {
         model.overlay = model.extensions.top().map(Overlay::Component);
         return;
     };
-    let dialog = Dialog::new(&question.title, question.kind.clone(), deadline, model.size);
+    let dialog = Dialog::new(question.form.clone(), deadline, model.size);
     model.overlay = Some(Overlay::Dialog(Box::new(dialog), Box::new(question)));
 }
 
@@ -236,7 +235,7 @@ pub(super) fn component_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         model.extensions.unhandled = None;
         model.extensions.open.retain(|known| known.id != open.id);
         model.overlay = None;
-        return task(ExtensionTask::Answer(open.id, ExtensionAnswer::Nothing));
+        return task(ExtensionTask::Answer(open.id, FormAnswer::Cancel));
     }
     bytes(key).map(|bytes| input(model, open.component, bytes)).unwrap_or_default()
 }
@@ -276,21 +275,13 @@ pub(super) fn dialog_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
     let answer = match dialog.key(&model.preferences.keymap, key, model.size) {
         DialogOutcome::Open => return Vec::new(),
         DialogOutcome::External(text) => return vec![ScreenTask::Edit(text).into()],
-        DialogOutcome::Cancelled => ExtensionAnswer::Nothing,
-        DialogOutcome::Chosen(at) => chosen(question, at),
-        DialogOutcome::Confirmed(yes) => ExtensionAnswer::Confirmed(yes),
-        DialogOutcome::Written(text) => ExtensionAnswer::Text(text),
-        DialogOutcome::Answered(answer) => {
-            let AskedId::Agent(id) = question.id else { return Vec::new() };
-            model.overlay = None;
-            return vec![Cmd::ask(AnswerForm { id, answer })];
-        }
+        DialogOutcome::Answered(answer) => answer,
     };
     let id = question.id;
     model.overlay = None;
     match id {
         AskedId::Extension(id) => task(ExtensionTask::Answer(id, answer)),
-        AskedId::Agent(_) => Vec::new(),
+        AskedId::Agent(id) => vec![Cmd::ask(AnswerForm { id, answer })],
     }
 }
 
@@ -298,8 +289,8 @@ pub(super) fn dialog_key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
 pub(super) fn form(model: &mut Model, event: &Event) {
     match event {
         Event::QuestionRequest { id, form } => {
-            let (id, kind) = (AskedId::Agent(*id), DialogKind::Form(form.clone()));
-            model.extensions.waiting.push_back((AskedQuestion { id, title: String::new(), kind, timeout: None }, None));
+            let asked = AskedQuestion { id: AskedId::Agent(*id), form: form.clone(), timeout: None };
+            model.extensions.waiting.push_back((asked, None));
         }
         Event::QuestionEnd { id } => withdraw(model, AskedId::Agent(*id)),
         _ => {}
@@ -311,14 +302,5 @@ fn withdraw(model: &mut Model, id: AskedId) {
     model.extensions.waiting.retain(|(waiting, _)| waiting.id != id);
     if matches!(&model.overlay, Some(Overlay::Dialog(_, asked)) if asked.id == id) {
         model.overlay = None;
-    }
-}
-
-fn chosen(question: &AskedQuestion, at: usize) -> ExtensionAnswer {
-    match &question.kind {
-        DialogKind::Choice(options) => options.get(at).cloned().map_or(ExtensionAnswer::Nothing, ExtensionAnswer::Text),
-        DialogKind::Confirmation(_) | DialogKind::Line { .. } | DialogKind::Text(_) | DialogKind::Form(_) => {
-            ExtensionAnswer::Nothing
-        }
     }
 }
