@@ -99,41 +99,52 @@ impl Tool for ToolSearch {
             };
             searched.all_known().await;
             let limit = arguments["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(USUAL);
-            let found = search(searched.findable(), query, arguments["server"].as_str(), limit.clamp(1, MOST));
-            let names: Vec<String> = found.iter().map(|tool| tool.name.clone()).collect();
+            let found = search(searched.findable(), query, arguments["server"].as_str());
+            let (names, text) = listed(&found, limit.clamp(1, MOST));
             searched.load(&names);
-            let lines = found.iter().map(|tool| {
-                let words = one_line(&tool.description, LONGEST_LINE);
-                format!("{} ({}): {words}", tool.name, tool.server)
-            });
-            let text = match names.is_empty() {
-                true => "no tool matches; try other words, or fewer".to_owned(),
-                false => format!("These tools can be called now:\n{}", lines.collect::<Vec<_>>().join("\n")),
-            };
             ToolOutcome { details: Some(json!({"loaded": names})), ..ToolOutcome::text(text) }
         })
     }
 }
 
-/// The tools with most of the words, in their names first. A word that is in most tools says little.
-fn search(tools: Vec<Findable>, query: &str, server: Option<&str>, limit: usize) -> Vec<Findable> {
-    let words: Vec<String> = words(query);
+/// The names of the first of the tools, and what the model is told.
+fn listed(found: &[Findable], limit: usize) -> (Vec<String>, String) {
+    let Some((first, more)) = found.split_at_checked(limit.min(found.len())).filter(|(first, _)| !first.is_empty())
+    else {
+        return (Vec::new(), "no tool matches; try other words, or fewer".to_owned());
+    };
+    let mut text = "These tools can be called now:".to_owned();
+    for tool in first {
+        let words = one_line(&tool.description, LONGEST_LINE);
+        text.push_str(&format!("\n{} ({}): {words}", tool.name, tool.server));
+    }
+    if !more.is_empty() {
+        text.push_str(&format!("\n({} more match; a more exact query finds others)", more.len()));
+    }
+    (first.iter().map(|tool| tool.name.clone()).collect(), text)
+}
+
+/// The tools with most of the words, in their names first. A whole word counts more than a part of one.
+fn search(tools: Vec<Findable>, query: &str, server: Option<&str>) -> Vec<Findable> {
+    let wanted: Vec<String> = words(query);
     let of_server = tools.into_iter().filter(|tool| server.is_none_or(|server| tool.server == server));
     let mut ranked: Vec<(usize, Findable)> = of_server
         .filter_map(|tool| {
             let (name, text) = (tool.name.to_lowercase(), tool.description.to_lowercase());
             let about = tool.about.to_lowercase();
+            let whole: Vec<String> = [&name, &text].into_iter().flat_map(|text| words(text)).collect();
             let score = |word: &String| {
                 4 * usize::from(name.contains(word.as_str()))
                     + 2 * usize::from(text.contains(word.as_str()))
                     + usize::from(about.contains(word.as_str()))
+                    + usize::from(whole.contains(word))
             };
-            let score: usize = words.iter().map(score).sum();
+            let score: usize = wanted.iter().map(score).sum();
             (score > 0).then_some((score, tool))
         })
         .collect();
     ranked.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.name.cmp(&b.name)));
-    ranked.into_iter().take(limit).map(|(_, tool)| tool).collect()
+    ranked.into_iter().map(|(_, tool)| tool).collect()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -162,17 +173,40 @@ mod tests {
         .collect()
     }
 
-    fn found(query: &str, server: Option<&str>, limit: usize) -> Vec<String> {
-        search(tools(), query, server, limit).into_iter().map(|tool| tool.name).collect()
+    fn found(query: &str, server: Option<&str>) -> Vec<String> {
+        search(tools(), query, server).into_iter().map(|tool| tool.name).collect()
     }
 
     #[test]
-    fn names_come_before_descriptions_and_the_limit_counts() {
-        assert_eq!(found("read file", None, 5), ["mcp__fs__read_file", "mcp__fs__write_file"]);
-        assert_eq!(found("FILE!", None, 1), ["mcp__fs__read_file"]);
-        assert_eq!(found("wrote", None, 5), ["mcp__git__log"]);
-        assert_eq!(found("log", None, 5), ["mcp__git__log", "mcp__fs__watch"]);
-        assert_eq!(found("file", Some("git"), 5), [""; 0]);
-        assert_eq!(found("", None, 5), [""; 0]);
+    fn names_come_before_descriptions() {
+        assert_eq!(found("read file", None), ["mcp__fs__read_file", "mcp__fs__write_file"]);
+        assert_eq!(found("FILE!", None), ["mcp__fs__read_file", "mcp__fs__write_file"]);
+        assert_eq!(found("wrote", None), ["mcp__git__log"]);
+        assert_eq!(found("log", None), ["mcp__git__log", "mcp__fs__watch"]);
+        assert_eq!(found("file", Some("git")), [""; 0]);
+        assert_eq!(found("", None), [""; 0]);
+    }
+
+    #[test]
+    fn a_whole_word_comes_before_parts_of_others() {
+        let tool = |number: u32| Findable {
+            server: "s".to_owned(),
+            about: String::new(),
+            name: format!("mcp__s__tool_{number}"),
+            description: format!("Does the thing number {number}"),
+        };
+        let found = search((1..2_000).map(tool).collect(), "number 77", None);
+        let first: Vec<&str> = found.iter().map(|tool| tool.name.as_str()).take(2).collect();
+        assert_eq!(first, ["mcp__s__tool_77", "mcp__s__tool_1077"]);
+    }
+
+    #[test]
+    fn what_the_limit_leaves_out_is_counted() {
+        let (names, text) = listed(&search(tools(), "file", None), 1);
+        assert_eq!(names, ["mcp__fs__read_file"]);
+        assert!(text.ends_with("reads a file\n(1 more match; a more exact query finds others)"), "{text}");
+        let (names, text) = listed(&search(tools(), "file", None), 5);
+        assert!(names.len() == 2 && !text.contains("more match"), "{text}");
+        assert_eq!(listed(&[], 5).0, [""; 0]);
     }
 }

@@ -37,6 +37,14 @@ pub struct ServerSwitches {
     pub tool_exposure: Vec<(String, Exposure)>,
 }
 
+impl ServerSwitches {
+    /// Whether tools have to be searched, whatever the server offers.
+    pub(crate) fn may_defer(&self) -> bool {
+        let of_tools = self.tool_exposure.iter().map(|(_, exposure)| *exposure);
+        self.exposure.into_iter().chain(of_tools).any(|exposure| exposure == Exposure::Deferred)
+    }
+}
+
 /// A server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say what they are")]

@@ -150,6 +150,9 @@ impl Servers {
         server.ask_through(agent.asker());
         if server.tools().is_some() {
             self.declare(server);
+        } else if server.configured.config.switches.may_defer() {
+            // A later request with another tool would lose what the provider remembers of the first one.
+            self.declare_helpers(agent, &mut self.state(), (true, false));
         }
         drop(runtime.spawn(this.try_server(server.clone())));
     }
@@ -168,9 +171,7 @@ impl Servers {
     async fn try_server(self: Arc<Self>, server: Arc<Server>) {
         match server.list_tools().await {
             Ok(()) => {
-                if let Some(known) = server.known() {
-                    self.cache.write(&server.configured.config.hash, &known);
-                }
+                self.cache.keep(&server);
                 let troubles = server.troubles();
                 troubles.iter().for_each(|trouble| self.tell(format!("MCP server {}: {trouble}", server.name())));
             }
@@ -223,12 +224,21 @@ impl Servers {
             agent.set(ToolSource::Mcp(server.name().to_owned()), declared.iter().map(tool).collect());
             state.declared.insert(server.name().to_owned(), declared);
         }
-        let has_resources = server.has_resources();
+        self.declare_helpers(agent, &mut state, (has_deferred, server.has_resources()));
+    }
+
+    /// Gives the agent the tools for all servers that a server needs, beside those that it has.
+    fn declare_helpers(
+        &self,
+        agent: &Arc<dyn ToolTaker>,
+        state: &mut DeclaredState,
+        (has_deferred, has_resources): (bool, bool),
+    ) {
         let before = (state.has_search, state.has_resources);
         state.has_search |= has_deferred;
         state.has_resources |= has_resources;
         if before != (state.has_search, state.has_resources) {
-            agent.set(ToolSource::McpHelpers, self.helpers(&state));
+            agent.set(ToolSource::McpHelpers, self.helpers(state));
         }
     }
 

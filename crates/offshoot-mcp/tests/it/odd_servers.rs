@@ -261,6 +261,20 @@ fn the_next_run_declares_the_same_tools_at_once() {
     });
 }
 
+/// The cached beginning of a request ends at the first tool that an earlier request did not have.
+#[test]
+fn the_search_is_declared_before_a_server_whose_tools_are_searched_has_started() {
+    run(async {
+        let of_one = json!({"toolExposure": {"echo": "deferred"}});
+        for (more, is_declared) in [(json!({"exposure": "deferred"}), true), (of_one, true), (json!({}), false)] {
+            let run = Run::new("", more.clone());
+            run.servers.start(run.agent.clone());
+            assert_eq!(run.names().contains(&"tool_search".to_owned()), is_declared, "{more}");
+            run.servers.close().await;
+        }
+    });
+}
+
 /// A server that is deaf to the discovery is waited for once, not at each start.
 #[test]
 fn the_next_run_knows_the_era_and_a_server_may_have_changed_it() {

@@ -13,7 +13,8 @@ use offshoot_app::app::App;
 use offshoot_app::config::mcp_files::EnabledServers;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::http::http;
-use offshoot_app::mcp::{FoundServer, HeldBack, McpSelection, ServerSecrets, context, find};
+use offshoot_app::mcp::{FoundServer, HeldBack, McpSelection, ServerSecrets, context, definitions, find};
+use offshoot_mcp::cache::DefinitionCache;
 use offshoot_mcp::server::{Server, ServerState};
 use offshoot_mcp::start_plan::{shown_reach, shown_whole};
 use offshoot_session::text::{clean_lines, counted};
@@ -253,7 +254,7 @@ fn list(app: &App, args: &Args) -> Result<()> {
         for found in found {
             let (changed, _) = tokio::sync::mpsc::unbounded_channel();
             let server = Server::new(found.configured.clone(), context.clone(), None, changed);
-            trying.push(tokio::spawn(tried(found, server)));
+            trying.push(tokio::spawn(tried(found, server, definitions(app))));
         }
         let mut listed = Vec::new();
         for one in trying {
@@ -274,7 +275,7 @@ fn list(app: &App, args: &Args) -> Result<()> {
     if is_bad { Err(CommandError::new(FailureKind::Failed, "not every server can be used")) } else { Ok(()) }
 }
 
-async fn tried(found: FoundServer, server: Arc<Server>) -> ListedServer {
+async fn tried(found: FoundServer, server: Arc<Server>, definitions: DefinitionCache) -> ListedServer {
     let mut listed = ListedServer { found, state: None, tools: 0, troubles: Vec::new(), last: Vec::new() };
     if listed.found.held_back.is_some() {
         return listed;
@@ -289,6 +290,8 @@ async fn tried(found: FoundServer, server: Arc<Server>) -> ListedServer {
             state => state,
         },
     });
+    // The next conversation declares them at once.
+    definitions.keep(&server);
     listed.tools = server.tools().map_or(0, |tools| tools.len());
     listed.troubles = server.troubles();
     listed.last = server.last_lines();
