@@ -21,3 +21,11 @@ export function exported(body, ...words) {
   offshoot("export", file, "-o", page, ...words);
   return { file, page };
 }
+
+/** The same of a session with agents: the texts of their files by their names. */
+export function exportedWith(body, agents, ...words) {
+  const beside = path.join(folder, String(made));
+  fs.mkdirSync(beside);
+  for (const [name, text] of Object.entries(agents)) fs.writeFileSync(path.join(beside, `${name}.jsonl`), text);
+  return exported(body, ...words);
+}

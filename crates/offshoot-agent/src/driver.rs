@@ -17,6 +17,7 @@ mod neutral;
 mod permit;
 mod foreseen;
 mod approvals;
+mod children;
 mod background;
 mod plans;
 mod forms;
@@ -31,7 +32,6 @@ mod reviews;
 mod boundaries;
 mod wait;
 mod half_answer;
-mod children;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -373,6 +373,7 @@ impl Driver {
         self.deferred.clear();
         self.stop_bash();
         self.end_background();
+        self.end_staying_children();
         let (steering, follow_up) = self.state.queued();
         if !(steering.is_empty() && follow_up.is_empty()) {
             self.step(TurnInput::ClearQueue);

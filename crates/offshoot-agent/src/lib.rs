@@ -15,6 +15,7 @@ mod process;
 pub mod sandbox;
 mod stored_message;
 mod call_arguments;
+mod output_schema;
 mod recorded_calls;
 mod picture;
 pub mod provider;

@@ -13,10 +13,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavio
 
 use crate::Rows;
 use crate::cache_file::{self, CacheHealth, connect_to_read, is_damage, make_place, remove, stamp, version};
+use crate::files::Memory;
 use crate::row::{COLUMNS, StoredReading};
 
 /// The schema version; a database of another version is emptied.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// How long to wait for another process. Readers never wait for a writer. Opening waits, and so does a second writer,
 /// which then gives up.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -37,6 +38,15 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
+    /// What happens to the row of a file.
+    pub(crate) fn keep(&mut self, folder: usize, name: OsString, memory: Memory) {
+        match memory {
+            Memory::Stays => {}
+            Memory::New(row) => self.rows.push((folder, name, *row)),
+            Memory::Goes => self.gone.push((folder, name)),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.gone.is_empty()
     }

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use offshoot_session::children::ChildInfo;
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Error, Result};
 use offshoot_session::list::{Reading, SessionInfo};
@@ -32,8 +34,25 @@ pub(crate) struct ListedFile {
     pub(crate) at: usize,
     pub(crate) folder: usize,
     pub(crate) name: OsString,
-    pub(crate) info: Result<SessionInfo>,
+    pub(crate) read: Result<ReadFile>,
     pub(crate) memory: Memory,
+}
+
+/// What was read of a file, with its last line.
+pub(crate) struct ReadFile {
+    path: PathBuf,
+    modified: Option<Millis>,
+    reading: Reading,
+}
+
+impl ReadFile {
+    pub(crate) fn into_info(self) -> Result<SessionInfo> {
+        self.reading.into_info(&self.path, self.modified)
+    }
+
+    pub(crate) fn into_child(self) -> Result<ChildInfo> {
+        ChildInfo::of_reading(&self.path, self.reading)
+    }
 }
 
 /// What happens to the stored reading.
@@ -75,14 +94,15 @@ pub(crate) fn read_all(tasks: &[Task<'_>], now: Millis, done: &mut dyn FnMut(Lis
 fn read(task: &Task<'_>, now: Millis, buffer: &mut Vec<u8>) -> ListedFile {
     let path = &task.found.path;
     let name = path.file_name().map(OsString::from).unwrap_or_default();
-    let (info, memory) = match file(task, now, buffer) {
+    let (read, memory) = match file(task, now, buffer) {
         Ok((row, whole)) => {
-            let info = whole.as_ref().unwrap_or(&row.reading).info(path, row.stamp.modified_at());
-            (info, if task.row.as_ref() == Some(&row) { Memory::Stays } else { Memory::New(Box::new(row)) })
+            let reading = whole.unwrap_or_else(|| row.reading.clone());
+            let read = ReadFile { path: path.clone(), modified: row.stamp.modified_at(), reading };
+            (Ok(read), if task.row.as_ref() == Some(&row) { Memory::Stays } else { Memory::New(Box::new(row)) })
         }
         Err(error) => (Err(error), if task.row.is_some() { Memory::Goes } else { Memory::Stays }),
     };
-    ListedFile { at: task.at, folder: task.folder, name, info, memory }
+    ListedFile { at: task.at, folder: task.folder, name, read, memory }
 }
 
 /// The new row of a file, and the reading to the end of its last line if no line feed ends that.

@@ -9,8 +9,9 @@
 
 pub mod cache_file;
 mod row;
-mod database;
 mod files;
+mod database;
+mod children;
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,7 @@ use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable}
 pub use cache_file::CacheHealth;
 pub use database::CatalogueState;
 use database::{Changes, Database, ListedFile};
-use files::{Memory, Task};
+use files::Task;
 use row::StoredReading;
 
 /// The catalogue in a cache folder.
@@ -125,7 +126,7 @@ impl Catalogue {
                 None => tasks.push(Task { at: place.at, folder: 0, found: place.found, row: None }),
             }
         }
-        files::read_all(&tasks, now, &mut |file| sessions.extend(file.info));
+        files::read_all(&tasks, now, &mut |file| sessions.extend(file.read.and_then(files::ReadFile::into_info)));
         sessions
     }
 
@@ -238,12 +239,8 @@ fn look(work: Work<'_>, now: Millis, changes: &mut Changes, report: &mut dyn FnM
     }
     let mut looked = Vec::new();
     files::read_all(&tasks, now, &mut |file| {
-        match file.memory {
-            Memory::Stays => {}
-            Memory::New(row) => changes.rows.push((file.folder, file.name, *row)),
-            Memory::Goes => changes.gone.push((file.folder, file.name)),
-        }
-        looked.push((file.at, file.info));
+        changes.keep(file.folder, file.name, file.memory);
+        looked.push((file.at, file.read.and_then(files::ReadFile::into_info)));
         if looked.len() >= PORTION.max(done / 8) {
             done += looked.len();
             report(std::mem::take(&mut looked), done, total);

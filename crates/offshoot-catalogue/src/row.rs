@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use offshoot_session::error::Result;
-use offshoot_session::list::{Beginning, Reading, SessionInfo};
+use offshoot_session::list::{Beginning, ChildMarks, Reading, SessionInfo};
 use offshoot_session::medium::Stamp;
 use offshoot_session::store::FoundFile;
 use rusqlite::types::{Value, ValueRef};
@@ -21,7 +21,7 @@ pub(crate) struct StoredReading {
     pub(crate) reading: Reading,
 }
 
-const COUNT: usize = 28;
+const COUNT: usize = 29;
 
 /// The columns with their types; `sum` is a checksum of all others.
 pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
@@ -52,6 +52,7 @@ pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
     ("first_message", "TEXT"),
     ("tokens", "INTEGER"),
     ("cost", "INTEGER"),
+    ("child", "TEXT"),
     ("sum", "INTEGER"),
 ];
 
@@ -99,6 +100,7 @@ impl StoredReading {
             text(&reading.first_message),
             number(reading.tokens),
             number(reading.cost.to_bits()),
+            part(reading.child.as_ref().map(|child| child.to_json())),
             Value::Null,
         ];
         let mut sum = Sum::default();
@@ -141,6 +143,10 @@ impl StoredReading {
             first_message: text(24),
             tokens: number(25)?,
             cost: f64::from_bits(number(26)?),
+            child: match text(27) {
+                Some(child) => Some(Box::new(ChildMarks::of_json(&child)?)),
+                None => None,
+            },
         };
         let stamp = Stamp {
             device: number(2)?,

@@ -43,6 +43,10 @@ pub struct ChildStart {
     pub context: Option<String>,
     /// A JSON object.
     pub limits: String,
+    /// What its last answer must fit, as a JSON schema.
+    pub schema: Option<String>,
+    /// Whether it begins with copies of its parent's context.
+    pub fork: bool,
 }
 
 /// How a child's work has ended.
@@ -76,8 +80,13 @@ impl ChildStart {
             .raw("depth", self.depth)
             .raw("limits", limits)
             .str("task", &self.task)
-            .opt_str("context", self.context.as_deref())
-            .finish();
+            .opt_str("context", self.context.as_deref());
+        let data = match self.schema.as_deref().filter(|schema| Json::parse(schema).is_ok()) {
+            Some(schema) => data.raw("outputSchema", schema),
+            None => data,
+        };
+        let data = if self.fork { data.raw("fork", true) } else { data };
+        let data = data.finish();
         NewEntry::custom(CHILD_START, Some(Json::trusted(&data)))
     }
 
@@ -111,6 +120,8 @@ impl ChildStart {
             task: text("task").unwrap_or_default(),
             context: text("context"),
             limits: data.get("limits").map_or_else(|| "{}".to_owned(), |limits| limits.text().to_owned()),
+            schema: data.get("outputSchema").map(|schema| schema.text().to_owned()),
+            fork: data.get("fork").and_then(Json::as_bool).unwrap_or_default(),
         })
     }
 }
@@ -201,6 +212,8 @@ mod tests {
             task: "look\nhere".to_owned(),
             context: None,
             limits: r#"{"usd":0.5}"#.to_owned(),
+            schema: Some(r#"{"type":"object"}"#.to_owned()),
+            fork: true,
         };
         let end = ChildEnd {
             status: "limit".to_owned(),

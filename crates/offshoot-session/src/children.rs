@@ -5,22 +5,20 @@ mod carry;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::child::{CHILD_END, CHILD_START, ChildEnd, ChildStart, children_folder};
-use crate::error::Result;
-use crate::json::{Json, Object};
-use crate::list::{header, session_info};
-use crate::medium::{FileMedium, Medium as _, read_exact_at};
+use crate::child::children_folder;
+use crate::error::{Error, Result};
+use crate::json::Object;
+use crate::list::{Reading, header};
+use crate::medium::{FileMedium, Medium as _};
+use crate::store::Folder;
 use crate::text::{counted, dollars, in_short, noun};
 
 pub use carry::carry_children;
 
 /// More files of a folder are not looked at; [`ChildList::left_out`] counts them.
 pub const MOST_CHILDREN: usize = 10_000;
-/// So much of a file is read for its beginning, and for its end.
-const EDGE: u64 = 64 << 10;
 
 /// A child as a list shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +53,28 @@ pub struct ChildList {
 }
 
 impl ChildInfo {
+    /// What was read of a child's file.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`].
+    pub fn of_reading(path: &Path, mut reading: Reading) -> Result<Self> {
+        let marks = reading.child.take().map(|marks| *marks).unwrap_or_default();
+        let info = reading.into_info(path, None)?;
+        Ok(Self {
+            file: path.to_path_buf(),
+            id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            session_id: info.id,
+            agent: marks.agent,
+            task: marks.task,
+            parent_entry: marks.parent_entry,
+            tool_call_id: marks.tool_call_id,
+            status: marks.status,
+            messages: info.message_count,
+            tokens: info.tokens,
+            cost: info.cost,
+        })
+    }
+
     /// How deep below the root it is, from 1.
     #[must_use]
     pub fn depth(&self) -> usize {
@@ -101,32 +121,23 @@ impl ChildList {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn of(file: &Path) -> std::io::Result<Self> {
-        let folder = children_folder(file);
-        let files = match fs::read_dir(&folder) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(Self::default());
-            }
-            files => files?,
-        };
-        let mut list = Self::default();
-        let mut found = BTreeMap::new();
-        for path in files.map(|file| file.map(|file| file.path())) {
-            let path = path?;
-            if path.extension().is_none_or(|ending| ending != "jsonl") {
-                continue;
-            }
-            if found.len() >= MOST_CHILDREN {
-                list.left_out += 1;
-                continue;
-            }
-            match child_info(&path) {
+    pub fn of(file: &Path) -> Result<Self> {
+        let (folder, left_out) = folder_of_children(file)?;
+        let mut buffer = Vec::new();
+        let read = folder.files.iter().map(|found| child_info(&found.path, &mut buffer));
+        Ok(Self::of_read(read, left_out))
+    }
+
+    /// A list of children that were read, and of so many that were left out.
+    pub fn of_read(read: impl IntoIterator<Item = Result<ChildInfo>>, left_out: usize) -> Self {
+        let (mut found, mut left_out) = (BTreeMap::new(), left_out);
+        for child in read {
+            match child {
                 Ok(child) => drop(found.insert(child.id.clone(), child)),
-                Err(_) => list.left_out += 1,
+                Err(_) => left_out += 1,
             }
         }
-        list.children = found.into_values().collect();
-        Ok(list)
+        Self { children: found.into_values().collect(), left_out }
     }
 
     /// Those that an entry's calls have started, without their own children.
@@ -164,44 +175,25 @@ impl ChildList {
     }
 }
 
-/// Reads what a list shows of a child.
-fn child_info(path: &Path) -> Result<ChildInfo> {
-    let medium = FileMedium::open(path).map_err(crate::error::Error::io("open", path))?;
-    let info = session_info(&medium, None, false)?;
-    let length = medium.len().map_err(crate::error::Error::io("read", path))?;
-    let edge = |offset: u64| {
-        let length = usize::try_from(EDGE.min(length - offset)).unwrap_or_default();
-        let bytes = read_exact_at(&medium, offset, length).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    let (front, back) = (edge(0), edge(length.saturating_sub(EDGE)));
-    let start = front.lines().filter(|line| line.contains(CHILD_START)).find_map(ChildStart::of_line);
-    let init = front.lines().filter(|line| line.contains("\"session_init\"")).find_map(omp_init);
-    let last = back.lines().rev().take_while(|line| !line.contains("\"type\":\"message\""));
-    let end = last.filter(|line| line.contains(CHILD_END)).find_map(ChildEnd::of_line);
-    let (agent, task) = init.unwrap_or_default();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(ChildInfo {
-        file: path.to_path_buf(),
-        id: stem,
-        session_id: info.id,
-        agent: start.as_ref().map_or(agent, |start| start.agent.clone()),
-        task: start.as_ref().map_or(task, |start| start.task.clone()),
-        parent_entry: start.as_ref().and_then(|start| start.parent_entry.clone()),
-        tool_call_id: start.map(|start| start.tool_call_id),
-        status: end.map(|end| end.status),
-        messages: info.message_count,
-        tokens: info.tokens,
-        cost: info.cost,
-    })
+/// The files of the children of the session in this file, and how many more there are than are looked at.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn folder_of_children(file: &Path) -> Result<(Folder, usize)> {
+    let mut folder = Folder::of_files_in(&children_folder(file))?;
+    let left_out = folder.files.len().saturating_sub(MOST_CHILDREN);
+    folder.files.truncate(MOST_CHILDREN);
+    Ok((folder, left_out))
 }
 
-/// The agent and the task of omp's entry.
-fn omp_init(line: &str) -> Option<(String, String)> {
-    let json = Json::parse(line).ok()?;
-    (json.str("type")? == "session_init").then_some(())?;
-    let text = |name: &str| json.str(name).map(std::borrow::Cow::into_owned).unwrap_or_default();
-    Some((text("agent"), text("task")))
+/// Reads what a list shows of a child.
+fn child_info(path: &Path, buffer: &mut Vec<u8>) -> Result<ChildInfo> {
+    let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+    let length = medium.len().map_err(Error::io("read", path))?;
+    let mut reading = Reading::default();
+    // A last line without a line feed counts.
+    let whole = reading.read_further(&medium, length, buffer)?;
+    ChildInfo::of_reading(path, whole.unwrap_or(reading))
 }
 
 /// Whether the folder beside a session's file is that of its children: a session in it names the file as its parent. Another folder may

@@ -82,7 +82,7 @@ pub mod todo;
 pub mod child;
 pub mod manager;
 pub mod list;
-pub mod children;
 pub mod store;
+pub mod children;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -1,6 +1,7 @@
 //! What a list shows of a session, read in one pass without building a tree. Fields and rules are pi's (*Lists* in
 //! `docs/format.md`), but odd lines do not remove a session from the list.
 
+mod child_marks;
 mod reading;
 mod said;
 
@@ -17,6 +18,7 @@ use crate::lines::for_each_line;
 use crate::medium::Medium;
 use crate::session::Session;
 
+pub use child_marks::ChildMarks;
 pub use reading::{Beginning, Reading};
 use reading::{Gather, no_header};
 pub use said::{for_each_message, for_each_message_of};

@@ -72,7 +72,8 @@ impl OpenAgent {
 /// The agents that the written part has started. What is not on the page is reported.
 fn agents_of(app: &App, session: &Session, part: SessionPart) -> Vec<OpenAgent> {
     let Some(file) = session.file() else { return Vec::new() };
-    let list = match ChildList::of(file) {
+    let read = app.place().children(&[file]).pop().unwrap_or_else(|| Ok(ChildList::default()));
+    let list = match read {
         Ok(list) => list,
         Err(error) => {
             app.ui.warning(&format!("the agents in {} cannot be read: {error}", children_folder(file).display()));

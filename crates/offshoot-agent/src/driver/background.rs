@@ -1,7 +1,8 @@
-//! Commands in the background, as a conversation has them: their tools come into use with the first one, front ends see them, and the model
-//! hears of an end with the next prompt on the branch that has started the command. How they run is not known here.
+//! What runs in the background, as a conversation has it: the tools of commands come into use with the first one, front ends see commands
+//! and agents, and the model hears of an end with the next prompt on the branch that has started them. How they run is not known here.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_protocol::message::{Content, CustomMessage};
 use offshoot_protocol::request::StopBackground;
@@ -12,6 +13,7 @@ use offshoot_session::text::one_line;
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::children::{BACKGROUND, EndedChild, StayingChildren, untold_of_earlier};
 use super::{Driver, DriverInput};
 use crate::process::guard::guard_commands;
 use crate::request_queue::ReplyTo;
@@ -20,8 +22,6 @@ use crate::tool::{
 };
 use crate::writer::WriterHandle;
 
-/// The type of the message about commands that have ended.
-const KIND: &str = "offshoot.background";
 /// Characters of a command in a notice.
 const SHOWN: usize = 80;
 
@@ -31,21 +31,39 @@ pub(super) fn command_list(own: UnboundedSender<DriverInput>) -> BackgroundComma
     BackgroundCommands::new(move |news| drop(own.send(DriverInput::Background(news))))
 }
 
-/// What the model is told of the commands that its branch has started and that have ended unheard.
-pub(super) async fn ended_of_branch(commands: &BackgroundCommands, writer: &WriterHandle) -> Option<CustomMessage> {
-    let untold = commands.untold();
-    if untold.is_empty() {
-        return None;
+/// Commands and agents that go on beside the conversation.
+pub(super) struct InBackground {
+    pub(super) commands: BackgroundCommands,
+    pub(super) children: Arc<Mutex<StayingChildren>>,
+    /// If those of an earlier program are looked for: the files of the agents of this one.
+    pub(super) known: Option<BTreeSet<String>>,
+}
+
+impl InBackground {
+    fn children(&self) -> MutexGuard<'_, StayingChildren> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let here = writer.ask(move |owned| {
-        let session = owned.session();
-        untold
-            .into_iter()
-            .filter(|origin| origin.as_deref().is_none_or(|id| is_on_path(session, id)))
-            .collect::<Vec<_>>()
-    });
-    let ended = commands.take_untold(&here.await.ok()?);
-    (!ended.is_empty()).then(|| message(&ended))
+
+    /// What the model is told of those that its branch has started and that have ended unheard.
+    pub(super) async fn ended_of_branch(&self, writer: &WriterHandle) -> Option<CustomMessage> {
+        let mut untold = self.commands.untold();
+        untold.extend(self.children().untold());
+        let known = self.known.clone();
+        if untold.is_empty() && known.is_none() {
+            return None;
+        }
+        let here = writer.ask(move |owned| {
+            let session = owned.session();
+            let is_here = |origin: &Option<String>| origin.as_deref().is_none_or(|id| is_on_path(session, id));
+            // A session that cannot be read fails with the request that follows.
+            let earlier = known.and_then(|known| untold_of_earlier(session, |file| known.contains(file)).ok());
+            (untold.into_iter().filter(is_here).collect::<Vec<_>>(), earlier.unwrap_or_default())
+        });
+        let (here, mut children) = here.await.ok()?;
+        let commands = self.commands.take_untold(&here);
+        children.extend(self.children().take_untold(&here));
+        (!commands.is_empty() || !children.is_empty()).then(|| message(&commands, &children))
+    }
 }
 
 fn is_on_path(session: &Session, id: &str) -> bool {
@@ -54,17 +72,26 @@ fn is_on_path(session: &Session, id: &str) -> bool {
     session.leaf().is_some_and(|leaf| tree.ancestors(leaf).any(|ix| ix == origin))
 }
 
-fn message(ended: &[EndedCommand]) -> CustomMessage {
+fn message(ended: &[EndedCommand], children: &[EndedChild]) -> CustomMessage {
     let one = |EndedCommand { command, how, unread }: &EndedCommand| {
         let output = if unread.is_empty() { "(no new output)".to_owned() } else { fenced(unread.trim_end()) };
         format!("The background command {} (`{}`) has ended: {how}.\n{output}", command.id, command.command)
     };
+    let child =
+        |child: &EndedChild| format!("The agent {} in the background has ended.\n{}", child.state.id, child.words);
     let commands: Vec<_> = ended.iter().map(|ended| &ended.command).collect();
+    let mut details = json!({ "commands": commands });
+    if let (Some(details), false) = (details.as_object_mut(), children.is_empty()) {
+        let agents: Vec<_> = children.iter().map(|child| &child.state).collect();
+        details.insert("agents".to_owned(), json!(agents));
+    }
     CustomMessage {
-        custom_type: KIND.to_owned(),
-        content: Content::Text(ended.iter().map(one).collect::<Vec<_>>().join("\n\n")),
+        custom_type: BACKGROUND.to_owned(),
+        content: Content::Text(
+            ended.iter().map(one).chain(children.iter().map(child)).collect::<Vec<_>>().join("\n\n"),
+        ),
         display: true,
-        details: Some(json!({ "commands": commands })),
+        details: Some(details),
         timestamp: 0,
     }
 }

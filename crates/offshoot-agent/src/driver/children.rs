@@ -4,45 +4,48 @@
 mod made;
 mod known;
 mod report;
-mod run;
+mod live_call;
+mod caller;
+mod fork;
+mod child_run;
+mod start;
+mod call;
+mod orders;
+mod stays;
+mod earlier;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use offshoot_protocol::request::{Abort, Approve, ChildOrder, FollowUp, Steer, ToChild};
+use offshoot_protocol::request::Approve;
 use offshoot_protocol::{AgentError, AgentEvent, AgentId, ApprovalDecision, ChildState, Event};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::{Driver, DriverInput};
-use crate::request_queue::{Askable as _, Asked, ReplyTo};
+use crate::request_queue::{Askable as _, ReplyTo};
+use crate::spending::Spending;
 use crate::tool::{TASK_TOOL, TaskRunner};
 use crate::turn::{Call, Ticket};
-use run::CallChildren;
-use std::sync::Arc;
+use caller::CallChildren;
+pub(super) use earlier::untold_of_earlier;
+use live_call::{CallGuard, LiveCall};
+use orders::Reopening;
+pub(super) use stays::{BACKGROUND, EndedChild, StayingChildren};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The beginning of a reason that names the child.
 const ASKS: &str = "the agent ";
 
-/// An order as the child's own request. Nobody waits for the end of a stop: its event says it.
-trait OrderAsked {
-    fn asked(self, reply: ReplyTo<()>) -> Asked;
-}
-
-impl OrderAsked for ChildOrder {
-    fn asked(self, reply: ReplyTo<()>) -> Asked {
-        reply.answer(());
-        match self {
-            Self::Steer(text) => Steer(text.as_str().into()).asked(ReplyTo::channel().0),
-            Self::FollowUp(text) => FollowUp(text.as_str().into()).asked(ReplyTo::channel().0),
-            Self::Stop => Abort.asked(ReplyTo::channel().0),
-        }
-    }
-}
-
 /// What the tasks of children tell.
 pub(crate) enum ChildInput {
+    /// A call has begun that may take what its children say until it ends.
+    Call { id: String, live: Weak<LiveCall> },
     /// A task runs a child, from before its start to after its end.
-    Spawned(JoinHandle<()>),
+    Spawned { id: String, spending: Spending, task: JoinHandle<()> },
+    /// The children of a call go on after its answer. With the entry of the call.
+    Stays { live: Box<CallGuard>, origin: Option<String> },
+    /// A child that had ended does not run again.
+    NotReopened(String),
     /// `child_start`, `child_update` or `child_end`.
     Stands(Box<Event>),
     /// It takes requests.
@@ -59,7 +62,35 @@ pub(super) struct Children {
     tasks: Vec<JoinHandle<()>>,
     states: BTreeMap<String, ChildState>,
     running: BTreeMap<String, UnboundedSender<DriverInput>>,
+    accounts: BTreeMap<String, Spending>,
+    reopening: Reopening,
+    staying: Arc<Mutex<StayingChildren>>,
+    /// Whether those have been looked for that an earlier program has left in the background of this session.
+    has_looked: bool,
     questions: ChildQuestions,
+}
+
+impl Children {
+    fn staying(&self) -> MutexGuard<'_, StayingChildren> {
+        self.staying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another session is open.
+    pub(super) fn left_session(&mut self) {
+        self.has_looked = false;
+        self.accounts.clear();
+    }
+
+    /// Once for a session: the files of children that this program knows. Others were left in the background by an earlier one.
+    pub(super) fn known_before_look(&mut self) -> Option<BTreeSet<String>> {
+        let is_first = !std::mem::replace(&mut self.has_looked, true);
+        is_first.then(|| self.states.values().filter_map(|state| state.file.clone()).collect())
+    }
+
+    /// Those that go on beside the conversation.
+    pub(super) fn in_background(&self) -> Arc<Mutex<StayingChildren>> {
+        Arc::clone(&self.staying)
+    }
 }
 
 /// Questions of children about their calls. One is open at a time, beside none of the agent's own.
@@ -83,33 +114,52 @@ impl Driver {
         if call.name != TASK_TOOL {
             return None;
         }
+        Some(Arc::new(self.call_children(call.id.clone(), self.resumed == Some(ticket))))
+    }
+
+    /// The agent's parts as they are now, for children of a call.
+    fn call_children(&self, call_id: String, resumes: bool) -> CallChildren {
         let mut setup = self.setup.clone();
         setup.permissions = self.permissions();
         setup.tool_context.conversation = self.forms_for_children();
-        Some(Arc::new(CallChildren {
+        CallChildren {
             setup,
-            call_id: call.id.clone(),
+            call_id,
             spending: self.spending.clone(),
             session: self.writer.handle().clone(),
             parent: self.own.clone(),
-            resumes: self.resumed == Some(ticket),
-        }))
+            resumes,
+            // A child ends when it has answered, and so does a run that nobody can be asked in.
+            stays: self.can_ask() && !self.setup.family.is_child(),
+        }
     }
 
     pub(super) fn child(&mut self, input: ChildInput) {
         match input {
-            ChildInput::Spawned(task) => {
+            ChildInput::Call { id, live } => self.children.reopening.call(id, live),
+            ChildInput::Spawned { id, spending, task } => {
                 self.children.tasks.retain(|task| !task.is_finished());
                 self.children.tasks.push(task);
+                self.children.accounts.insert(id, spending);
             }
+            // Dropping it stops them.
+            ChildInput::Stays { .. } if self.is_ending => {}
+            ChildInput::Stays { live, origin } => self.children.staying().add(live, origin),
+            ChildInput::NotReopened(id) => self.children.reopening.done(&id),
             ChildInput::Stands(event) => {
                 if let Event::ChildStart { child: state }
                 | Event::ChildUpdate { child: state }
                 | Event::ChildEnd { child: state } = event.as_ref()
                 {
                     self.children.states.insert(state.id.clone(), ChildState::clone(state));
+                    self.children.reopening.done(&state.id);
                 }
+                let ended = match event.as_ref() {
+                    Event::ChildEnd { child } => Some(ChildState::clone(child)),
+                    _ => None,
+                };
                 self.outbox.tell(*event);
+                ended.iter().for_each(|state| self.tell_of_staying(state));
             }
             ChildInput::Runs { id, to } => drop(self.children.running.insert(id, to)),
             ChildInput::Told { id, told } => self.told_by_child(&id, &told),
@@ -204,21 +254,6 @@ impl Driver {
 
     pub(super) fn child_states(&self) -> Vec<ChildState> {
         self.children.states.values().cloned().collect()
-    }
-
-    /// Passes what a person says on to a child, or to the child below which it is.
-    pub(super) fn order_child(&mut self, order: ToChild, reply: ReplyTo<()>) {
-        let known = self.children.running.iter();
-        let above = |id: &str| order.id == id || order.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'));
-        let Some((id, to)) = known.into_iter().find(|(id, _)| above(id)) else {
-            return reply.refuse(AgentError::Failed(match self.children.states.get(&order.id) {
-                Some(state) if state.status.is_end() => format!("the agent {} has ended", order.id),
-                Some(_) => format!("the agent {} does not run yet", order.id),
-                None => format!("there is no agent {}", order.id),
-            }));
-        };
-        let asked = if *id == order.id { order.order.asked(reply) } else { order.asked(reply) };
-        drop(to.send(DriverInput::Asked(asked)));
     }
 
     /// The tasks of children, which end by themselves when what made them is dropped.

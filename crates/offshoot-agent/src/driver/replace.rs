@@ -64,6 +64,7 @@ impl Driver {
         reply.send(result.map(|replaced| {
             let Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice } = replaced;
             let odd = self.take_folder_setup(setup);
+            self.children.left_session();
             if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
                 self.setup.tool_context.cwd = cwd.into();
             }

@@ -8,7 +8,7 @@ use offshoot_session::compose::NewEntry;
 use offshoot_session::json::Json;
 use tokio::sync::mpsc::Sender;
 
-use super::background;
+use super::background::InBackground;
 use super::stream_rules::RuleWatch;
 use super::{AnswerDelta, Driver, DriverInput, WriteOf};
 use crate::crash::caught_task;
@@ -46,7 +46,11 @@ impl Driver {
         let extensions = self.extensions_for(Question::BeforeRun);
         let start = self.run_start.take().filter(|_| extensions.is_some());
         let (handle, left) = (self.writer.handle().clone(), self.left_open());
-        let background = self.background.clone();
+        let background = InBackground {
+            commands: self.background.clone(),
+            children: self.children.in_background(),
+            known: self.children.known_before_look(),
+        };
         self.spawn(ticket, async move {
             let admitted = match accessed(keys.as_ref(), &model).await {
                 Ok(_) => {
@@ -54,7 +58,7 @@ impl Driver {
                         (Some(extensions), Some(start)) => extensions.before_run(start).await,
                         _ => RunAdditions::default(),
                     };
-                    additions.messages.extend(background::ended_of_branch(&background, &handle).await);
+                    additions.messages.extend(background.ended_of_branch(&handle).await);
                     Ok(additions)
                 }
                 Err(error) => Err(error),

@@ -24,6 +24,8 @@ pub struct TaskCall {
     pub context: Option<String>,
     /// At least one.
     pub tasks: Vec<TaskOrder>,
+    /// Whether the agents go on after the answer to the call, where they can.
+    pub background: bool,
 }
 
 /// One agent that is asked for. What is missing comes from its definition, then from the agent that starts it.
@@ -36,6 +38,10 @@ pub struct TaskOrder {
     pub model: Option<String>,
     pub thinking: Option<String>,
     pub limits: TaskLimits,
+    /// A JSON schema that its last answer must fit.
+    pub output_schema: Option<serde_json::Value>,
+    /// Whether it begins with the conversation up to the call.
+    pub fork: bool,
 }
 
 /// What a task may use, with all that it starts. `None`: no limit of its own.

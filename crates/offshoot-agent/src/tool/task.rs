@@ -11,15 +11,17 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{Running, TaskCall, TaskLimits, TaskOrder, Tier, Tool, ToolContext, ToolOutcome, args};
 use crate::provider::ToolSpec;
 
-/// Give work to other agents, side by side, each in a conversation of its own. They know nothing of this one: a task says all that is
-/// needed. Returns what each said last. Agents: task (any work, all tools), scout (finds things in files), reviewer (reviews), plan
+/// Give work to other agents, side by side, each in a conversation of its own. They know nothing of this one, unless fork: a task says
+/// all that is needed. Returns what each said last. Agents: task (any work, all tools), scout (finds things in files), reviewer (reviews), plan
 /// (writes a plan); the last three change nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TaskInput {
     /// For all of them.
     context: Option<String>,
-    /// One for each agent.
     tasks: Vec<TaskInputOrder>,
+    /// Answer at once; results come with a later prompt.
+    #[serde(default)]
+    background: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,6 +37,11 @@ struct TaskInputOrder {
     thinking: Option<String>,
     /// What it may use at most.
     limits: Option<TaskInputLimits>,
+    /// JSON schema of its last message.
+    #[serde(rename = "outputSchema")]
+    output_schema: Option<serde_json::Map<String, Value>>,
+    /// Begin with this conversation.
+    fork: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -92,22 +99,25 @@ impl Tool for Task {
 
 /// What a call asks for, or its result if the arguments do not fit.
 pub(crate) fn task_call(arguments: Value) -> Result<TaskCall, ToolOutcome> {
-    let TaskInput { context, tasks } = args::parse(TASK_TOOL, with_list(arguments))?;
+    let TaskInput { context, tasks, background } = args::parse(TASK_TOOL, with_list(arguments))?;
     if tasks.is_empty() || tasks.len() > MOST_TASKS {
         return Err(ToolOutcome::failed(format!("Nothing is started: {} tasks, not 1 to {MOST_TASKS}.", tasks.len())));
     }
     if let Some(at) = tasks.iter().position(|order| order.task.trim().is_empty()) {
         return Err(ToolOutcome::failed(format!("Nothing is started: task {} is empty.", at + 1)));
     }
-    let order = |TaskInputOrder { task, name, agent, model, thinking, limits }| TaskOrder {
+    let order = |TaskInputOrder { task, name, agent, model, thinking, limits, output_schema, fork }| TaskOrder {
         task,
         name: said(name),
         agent: said(agent),
         model: said(model),
         thinking: said(thinking),
         limits: limits.map(TaskLimits::from).unwrap_or_default(),
+        output_schema: output_schema.map(Value::Object),
+        fork: fork.unwrap_or_default(),
     };
-    Ok(TaskCall { context: said(context), tasks: tasks.into_iter().map(order).collect() })
+    let tasks = tasks.into_iter().map(order).collect();
+    Ok(TaskCall { context: said(context), tasks, background: background.unwrap_or_default() })
 }
 
 fn said(text: Option<String>) -> Option<String> {
@@ -128,10 +138,10 @@ fn with_list(arguments: Value) -> Value {
     if object.contains_key("tasks") || !object.contains_key("task") {
         return Value::Object(object);
     }
-    let context = object.remove("context");
+    let whole = ["context", "background"].map(|name| (name, object.remove(name)));
     let mut call = json!({"tasks": [Value::Object(object)]});
-    if let (Some(context), Some(call)) = (context, call.as_object_mut()) {
-        call.insert("context".to_owned(), context);
+    if let Some(call) = call.as_object_mut() {
+        call.extend(whole.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     }
     call
 }
@@ -154,9 +164,14 @@ mod tests {
             ..TaskOrder::default()
         };
         let other = TaskOrder { task: "b".to_owned(), ..TaskOrder::default() };
-        assert_eq!(call, TaskCall { context: Some("c".to_owned()), tasks: vec![alpha, other.clone()] });
-        let flat = task_call(json!({"task": "b", "context": "c", "model": null})).unwrap();
-        assert_eq!(flat, TaskCall { context: Some("c".to_owned()), tasks: vec![other] });
+        assert_eq!(
+            call,
+            TaskCall { context: Some("c".to_owned()), tasks: vec![alpha, other.clone()], background: false }
+        );
+        let flat = task_call(json!({"task": "b", "context": "c", "model": null, "background": true})).unwrap();
+        assert_eq!(flat, TaskCall { context: Some("c".to_owned()), tasks: vec![other], background: true });
+        let formed = task_call(json!({"task": "b", "fork": true, "outputSchema": {"type": "object"}})).unwrap();
+        assert!(formed.tasks[0].fork && formed.tasks[0].output_schema == Some(json!({"type": "object"})));
         for wrong in
             [json!({}), json!({"tasks": []}), json!({"tasks": [{"task": " "}]}), json!([]), json!({"tasks": 3})]
         {
@@ -171,6 +186,6 @@ mod tests {
     fn its_description_stays_small() {
         let spec = Task.spec();
         let bytes = serde_json::to_string(&json!([spec.name, spec.description, spec.parameters])).unwrap().len();
-        assert!(bytes < 1100, "{bytes}");
+        assert!(bytes < 1170, "{bytes}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_agent::sessions::Sessions;
-use offshoot_agent::testing::script::{Reply, Then};
+use offshoot_agent::testing::script::{Gate, Reply, Then};
 use offshoot_agent::{Family, FamilyLimits, Setup};
 use offshoot_protocol::Settled;
 use offshoot_session::error::{Error, Result};
@@ -103,6 +103,56 @@ fn a_child_whose_disk_is_full_fails_before_a_request_that_would_not_be_recorded(
         assert!(text.contains("id=\"Alpha\" agent=\"task\" status=\"failed\">"), "{text}");
         let asked = world.server.seen();
         assert!(asked.iter().all(|seen| !seen.body.contains("do alpha") || seen.body.contains("go")), "{text}");
+    });
+}
+
+/// The disk fills while the first or the second answer of the child is on its way: what was recorded stays, nothing more is asked, the
+/// parent is told why, and the ledger has each request that was sent.
+#[test]
+fn a_child_whose_disk_fills_in_the_middle_keeps_what_was_recorded_and_fails() {
+    run(async {
+        for filled_at in [1, 2] {
+            let gate = Gate::new();
+            let look = Reply::call("ls", "k1", json!({})).on("do alpha");
+            let after = Reply::text("alpha is done").on("do alpha");
+            let hold = |reply: Reply| Reply { gate: Some((0, gate.clone())), ..reply };
+            let replies = if filled_at == 1 { vec![hold(look)] } else { vec![look, hold(after)] };
+            let order = json!({"tasks": [{"task": "do alpha", "name": "Alpha"}, {"task": "do beta", "name": "Beta"}]});
+            let others = [Reply::text("beta is done").on("do beta"), Reply::text("All.").on("go")];
+            let world = World::new(std::iter::once(task(order)).chain(replies).chain(others));
+            let medium = FaultMedium::new(Vec::new());
+            let sessions = Arc::new(Wrong { folder: world.path("sessions"), alpha: Alpha::Full(medium.clone()) });
+            let family = Family::new(FamilyLimits::default(), Some(world.path("ledgers")));
+            let (agent, mut events) = world.start_with(world.session(), Setup { sessions, family, ..world.setup() });
+            let talking = prompting(&agent, "go");
+            let asked = || {
+                let seen = world.server.seen();
+                seen.iter().filter(|seen| seen.body.contains("do alpha") && !seen.body.contains("go")).count()
+            };
+            while asked() < filled_at {
+                tokio::task::yield_now().await;
+            }
+            let before = medium.bytes();
+            medium.set_full(true);
+            gate.open();
+            assert_eq!(talking.await.unwrap(), Ok(Settled::Done));
+            agent.close().await;
+            world.no_problems();
+            assert_eq!(asked(), filled_at, "nothing is asked that would not be recorded");
+            assert_eq!(medium.bytes(), before, "what was recorded is as it was");
+            let text = result(&world)["content"][0]["text"].as_str().unwrap().to_owned();
+            assert!(text.contains("id=\"Alpha\" agent=\"task\" status=\"failed\">\nfailed: "), "{text}");
+            assert!(text.contains("a fault on demand"), "{text}");
+            assert!(text.contains("status=\"completed\">\nbeta is done"), "{text}");
+            let ended = ends(&mut events);
+            let alpha = ended.iter().find(|state| state.id == "Alpha").unwrap();
+            assert_eq!((alpha.status.as_str(), alpha.requests), ("failed", filled_at as u64));
+            let ledger = std::fs::read_dir(world.path("ledgers")).unwrap().next().unwrap().unwrap().path();
+            let ledger = lines(&ledger);
+            let count = |name: &str| ledger.iter().filter(|line| line[name].is_string()).count();
+            // Alpha's, Beta's, and that of the parent after them.
+            assert_eq!((count("hold"), count("end")), (filled_at + 2, filled_at + 2));
+        }
     });
 }
 

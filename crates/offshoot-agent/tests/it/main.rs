@@ -15,6 +15,7 @@ mod bring_back;
 mod broken_writes;
 mod call_identity;
 mod children;
+mod children_orders;
 mod children_in_trouble;
 mod compact;
 mod crashes;

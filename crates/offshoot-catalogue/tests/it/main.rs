@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
 mod changes;
+mod children;
 mod damage;
 mod reading;
 mod world;

@@ -2,15 +2,15 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 
 use crate::world::{World, header, restore_time, said};
 
 /// Changes bytes without changing the stamp, which real stores never do. A list that keeps the old text did not read
 /// them.
-fn change_unseen(world: &World, name: &str, from: &str, to: &str) {
-    let path = world.path(name);
-    let at = fs::read_to_string(&path).unwrap().find(from).unwrap() as u64;
-    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+pub(crate) fn change_unseen(path: &Path, from: &str, to: &str) {
+    let at = fs::read_to_string(path).unwrap().find(from).unwrap() as u64;
+    let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(at)).unwrap();
     file.write_all(to.as_bytes()).unwrap();
 }
@@ -29,7 +29,7 @@ fn of_a_file_that_grew_only_what_is_new_is_read() {
     OpenOptions::new().append(true).open(&path).unwrap().write_all(rename("given").as_bytes()).unwrap();
     assert_eq!(world.at_rest(None).0[0].message_count, 201);
     // Reading the middle again would lose a message.
-    change_unseen(&world, "a/s", r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
+    change_unseen(&world.path("a/s"), r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
     OpenOptions::new().append(true).open(&path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
     let (listed, _) = world.at_rest(None);
     assert_eq!((listed[0].message_count, listed[0].name.as_deref()), (202, Some("given")));
@@ -41,7 +41,7 @@ fn a_file_that_grew_and_is_another_at_its_head_or_its_old_end_is_read_anew() {
         let world = World::new();
         let path = world.put("a/s", long("x"));
         world.at_rest(None);
-        change_unseen(&world, "a/s", from, to);
+        change_unseen(&path, from, to);
         OpenOptions::new().append(true).open(&path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
         assert_eq!(world.at_rest(None), world.on_disk(None));
     }
@@ -69,7 +69,7 @@ fn only_a_change_that_shows_in_nothing_is_overlooked_and_only_at_rest() {
     let time = fs::metadata(&path).unwrap().modified().unwrap();
     world.at_rest(None);
     world.next_tick();
-    change_unseen(&world, "a/s", "m001", "m002");
+    change_unseen(&world.path("a/s"), "m001", "m002");
     restore_time(&path, time);
     assert_eq!(world.at_rest(None).0[0].first_message, "m002", "the time of change cannot be set back");
 }
@@ -109,7 +109,7 @@ fn of_many_files_each_is_remembered() {
     assert_eq!(world.at_rest(None), world.on_disk(None));
     for (name, path) in &long_ones {
         // Reading the middle again would lose a message.
-        change_unseen(&world, name, r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
+        change_unseen(&world.path(name), r#"message","id":"e500""#, r#"mess_ge","id":"e500""#);
         OpenOptions::new().append(true).open(path).unwrap().write_all(said("more", 900).as_bytes()).unwrap();
     }
     let (listed, _) = world.at_rest(None);

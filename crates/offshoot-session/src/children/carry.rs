@@ -41,7 +41,7 @@ impl ChildList {
 /// [`Error::Io`]: one cannot be read or written, or its copy exists. The copies before it stay.
 pub fn carry_children(session: &Session, part: SessionPart, copy: &Path) -> Result<usize> {
     let Some(file) = session.file() else { return Ok(0) };
-    let list = ChildList::of(file).map_err(Error::io("read folder", &children_folder(file)))?;
+    let list = ChildList::of(file)?;
     let (mut count, folder) = (0, children_folder(copy));
     for child in list.of_part(session.tree(), part) {
         if count == 0 {

@@ -7,6 +7,7 @@ use std::path::Path;
 use memchr::memmem;
 
 use super::SessionInfo;
+use super::child_marks::ChildMarks;
 use crate::clock::{Millis, parse_iso};
 use crate::entry::{Source as _, text_of};
 use crate::envelope::{LineBytes, NoEnvelope, scan};
@@ -47,6 +48,8 @@ pub struct Reading {
     pub cost: f64,
     /// The user's first message.
     pub first_message: Option<String>,
+    /// What it says of itself as a child.
+    pub child: Option<Box<ChildMarks>>,
 }
 
 /// The header's fields that a list shows.
@@ -69,6 +72,10 @@ pub(super) fn of_session(session: &Session, with_text: bool) -> Result<(Reading,
     let mut gather = Gather::new(&nothing, reading, with_text);
     for ix in session.tree().entries() {
         let node = session.tree().node(ix);
+        if matches!(node.kind(), Kind::Custom | Kind::SessionInit) {
+            ChildMarks::take(&mut gather.reading.child, node.kind(), session.entry(ix)?.line());
+        }
+        gather.reading.is_said(node.kind());
         gather.reading.message_count += u64::from(node.kind() == Kind::Message);
         let is_said = matches!(node.role(), Some(Role::User | Role::Assistant));
         if is_said || node.kind() == Kind::SessionInfo || node.kind().has_usage() {
@@ -105,6 +112,13 @@ impl Reading {
                 None
             }
         })
+    }
+
+    /// What is said after its end goes on with a child's work.
+    fn is_said(&mut self, kind: Kind) {
+        if let Some(child) = self.child.as_mut().filter(|_| matches!(kind, Kind::Message | Kind::CustomMessage)) {
+            child.status = None;
+        }
     }
 
     /// The list record of the file at `path` with the modification time `file_time`.
@@ -230,6 +244,15 @@ impl<'a> Gather<'a> {
                 Some(_) => Ok(self.first_record(span, envelope.kind, &self.read(span)?)),
             };
         }
+        if ChildMarks::may_be_in(envelope.kind, line) {
+            let whole = match line.tail {
+                None => Cow::Borrowed(line.head),
+                Some(_) => Cow::Owned(self.read(span)?),
+            };
+            ChildMarks::take(&mut self.reading.child, envelope.kind, &String::from_utf8_lossy(&whole));
+            return Ok(None);
+        }
+        self.reading.is_said(envelope.kind);
         let wants_body = match envelope.role.filter(|_| envelope.kind == Kind::Message) {
             Some(role) => {
                 self.reading.message_count += 1;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::medium::Stamp;
 
 /// A folder with session files.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Folder {
     /// The path by which the folder was found.
     pub path: PathBuf,
@@ -22,6 +22,16 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// The session files in one folder. One that does not exist has none, nor has a file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of_files_in(path: &Path) -> Result<Self> {
+        let files = if path.is_file() { Vec::new() } else { session_files(path)? };
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        Ok(Self { path: path.to_path_buf(), real, files })
+    }
+
     fn foreign(folder: ForeignFolder, format: &'static ForeignFormat) -> Self {
         let files = folder.files.into_iter().map(|(path, stamp)| FoundFile::foreign(path, stamp, format)).collect();
         let real = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());

@@ -87,6 +87,12 @@ impl ChildAgents {
         self.states.get(id).is_some_and(|state| !state.status.is_end())
     }
 
+    /// The ids of those that run and that no other agent has started.
+    pub fn running(&self) -> impl Iterator<Item = &str> {
+        let running = self.states.iter().filter(|(id, state)| !state.status.is_end() && !id.contains('.'));
+        running.map(|(id, _)| id.as_str())
+    }
+
     /// All of them, each before those that it has started.
     #[must_use]
     pub fn rows(&self) -> Vec<AgentRow> {

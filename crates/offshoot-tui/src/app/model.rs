@@ -372,6 +372,11 @@ impl Model {
         self.background.iter().filter(|command| command.is_running())
     }
 
+    /// Agents that go on beside the conversation: those of a call that waits for them are a part of it.
+    pub fn agents_in_background(&self) -> impl Iterator<Item = &str> {
+        self.agents.running().filter(|_| !self.is_working)
+    }
+
     /// The text that comes back after a crash: the queued messages, then the text in the editor.
     #[must_use]
     pub fn kept_draft(&self) -> String {

@@ -42,6 +42,16 @@ const AGENT_HINTS: &[hint::Hint<'static>] = &[
     (&[Action::NextPart, Action::TogglePart], "fold"),
 ];
 
+/// When an agent has ended.
+const ENDED_HINTS: &[hint::Hint<'static>] = &[
+    (&[Action::SelectConfirm], "say something"),
+    (&[Action::SelectCancel], "back"),
+    (&[Action::OpenAtEnd], "open"),
+    (&[Action::TranscriptLineUp, Action::TranscriptLineDown], "scroll"),
+    (&[Action::SearchTranscript], "search"),
+    (&[Action::NextPart, Action::TogglePart], "fold"),
+];
+
 /// While a line for it is written.
 const SAY_HINTS: &[hint::Hint<'static>] =
     &[(&[Action::Submit], "after its turn"), (&[Action::FollowUp], "at its end"), (&[Action::SelectCancel], "close")];
@@ -80,8 +90,6 @@ pub struct HitReader {
     title: String,
     /// The agent whose session it is, by its id, and whether it runs.
     child: Option<(String, bool)>,
-    /// Whether it ran when its session was opened: it may end in the moment before a key.
-    has_run: bool,
     line: ReaderLine,
     notice: Option<String>,
     /// The session's file, without links.
@@ -104,9 +112,8 @@ impl HitReader {
         };
         let entry_id = place.entry.filter(|_| entry.is_some());
         let child = place.child.map(|id| (id, talk.is_some()));
-        let has_run = talk.is_some();
         let line = ReaderLine::Reading;
-        Self { pager, title: place.title, child, has_run, line, notice: None, real, file: place.file, entry: entry_id }
+        Self { pager, title: place.title, child, line, notice: None, real, file: place.file, entry: entry_id }
     }
 
     /// The agent whose session is read.
@@ -153,12 +160,8 @@ impl HitReader {
             return ReaderOutcome::Open;
         }
         if actions.contains(&Action::SelectConfirm) && is_free && !self.pager.has_focus() {
-            if !self.is_running() && self.has_run {
-                let open = keymap.hint(Action::OpenAtEnd).unwrap_or_default();
-                self.tell(&format!("the agent has ended; {open} opens its session to continue it"));
-                return ReaderOutcome::Open;
-            }
-            if !self.is_running() {
+            // One that has ended goes on with what is said to it.
+            if self.child.is_none() {
                 return ReaderOutcome::GoOn;
             }
             self.line = ReaderLine::Saying(LineInput::default());
@@ -248,10 +251,10 @@ impl HitReader {
         let title = text::fit(&self.title, usize::from(area.width)).into_owned();
         text::draw(&Line::styled(title, theme.style(Token::Accent).add_modifier(Modifier::BOLD)), head, buf);
         let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
-        let hints = match (self.is_running(), self.has_run) {
-            (true, _) => AGENT_HINTS,
-            (false, true) => &HINTS[1..],
-            (false, false) => HINTS,
+        let hints = match &self.child {
+            Some((_, true)) => AGENT_HINTS,
+            Some((_, false)) => ENDED_HINTS,
+            None => HINTS,
         };
         self.pager.view_with(keymap, theme, (below, hints), buf);
         let Some(foot) = rows.next_back() else { return };

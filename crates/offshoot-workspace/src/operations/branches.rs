@@ -151,8 +151,7 @@ impl Operation for Branches {
         let session = open_session(finished.session)?;
         let BranchesPlan { branches, has_ids, odd, .. } = plan;
         let ids_of = if has_ids { Some(session.snapshot()?) } else { None };
-        // A folder that cannot be read has none.
-        let children = session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default();
+        let children = finished.place.children_of(session);
         Ok(BranchesOutput { branches, ids_of, whole: totals(session)?, children, place: finished.place.clone(), odd })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
+use std::path::Path;
 
 use offshoot_session::children::{ChildInfo, ChildList};
 use offshoot_session::clock::{Millis, Zone};
@@ -147,6 +148,8 @@ pub struct ListedSessions {
 #[derive(Debug)]
 pub struct ListOutput {
     listed: ListedSessions,
+    /// Of each listed session, if they are listed.
+    children: Vec<ChildList>,
     place: Place,
 }
 
@@ -212,7 +215,14 @@ impl Operation for List {
     }
 
     fn output(listed: ListedSessions, finished: Finished<'_, ()>) -> Result<ListOutput> {
-        Ok(ListOutput { listed, place: finished.place.clone() })
+        let place = finished.place;
+        let files: Vec<&Path> = match listed.input.children {
+            true => listed.wanted().map(|info| info.path.as_path()).collect(),
+            false => Vec::new(),
+        };
+        // A folder that cannot be read has none.
+        let children = place.children(&files).into_iter().map(std::result::Result::unwrap_or_default).collect();
+        Ok(ListOutput { listed, children, place: place.clone() })
     }
 }
 
@@ -254,9 +264,17 @@ pub(crate) fn short_beside<'a>(all: &dyn Fn() -> Box<dyn Iterator<Item = &'a str
     ids
 }
 
-impl ListOutput {
+impl ListedSessions {
     fn wanted(&self) -> impl Iterator<Item = &SessionInfo> {
-        self.listed.wanted.iter().filter_map(|at| self.listed.looked_at.get(*at))
+        self.wanted.iter().filter_map(|at| self.looked_at.get(*at))
+    }
+}
+
+impl ListOutput {
+    /// The listed sessions with the agents that are listed of them.
+    fn wanted(&self) -> impl Iterator<Item = (&SessionInfo, &[ChildInfo])> {
+        let children = self.children.iter().map(|list| list.children.as_slice());
+        self.listed.wanted().zip(children.chain(std::iter::repeat(&[][..])))
     }
 
     fn cells(&self, info: &SessionInfo, ids: &ShortIds<'_>) -> Vec<String> {
@@ -279,14 +297,8 @@ impl ListOutput {
         ]
     }
 
-    /// The agents of a session, if they are listed. A folder that cannot be read has none.
-    fn children(&self, info: &SessionInfo) -> ChildList {
-        let is_wanted = self.listed.input.children;
-        if is_wanted { ChildList::of(&info.path).unwrap_or_default() } else { ChildList::default() }
-    }
-
     /// The rows of the agents of a session, below its own.
-    fn rows_of_children(&self, info: &SessionInfo) -> Vec<(Vec<String>, Role)> {
+    fn rows_of_children(children: &[ChildInfo]) -> Vec<(Vec<String>, Role)> {
         let row = |child: &ChildInfo| {
             let indent = "  ".repeat(child.depth());
             let cells = vec![
@@ -301,15 +313,15 @@ impl ListOutput {
             ];
             (cells, Role::Dim)
         };
-        self.children(info).children.iter().map(row).collect()
+        children.iter().map(row).collect()
     }
 
     fn table(&self) -> WordsTable {
         let ids = short_ids(&self.listed.looked_at);
         let role = |info: &SessionInfo| if info.name.is_some() { Role::Bold } else { Role::Plain };
-        let rows = |info: &SessionInfo| {
+        let rows = |(info, children): (&SessionInfo, &[ChildInfo])| {
             let own = (self.cells(info, &ids), role(info));
-            std::iter::once(own).chain(self.rows_of_children(info)).collect::<Vec<_>>()
+            std::iter::once(own).chain(Self::rows_of_children(children)).collect::<Vec<_>>()
         };
         WordsTable {
             columns: vec![
@@ -348,11 +360,11 @@ impl ListOutput {
 impl Output for ListOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(b"[")?;
-        for (at, info) in self.wanted().enumerate() {
+        for (at, (info, children)) in self.wanted().enumerate() {
             let comma = if at > 0 { ",\n" } else { "" };
             let mut object = info.to_object().raw("tokens", info.tokens).raw("cost", info.cost);
             if self.listed.input.children {
-                let children: Vec<String> = self.children(info).children.iter().map(ChildInfo::to_json).collect();
+                let children: Vec<String> = children.iter().map(ChildInfo::to_json).collect();
                 object = object.raw("children", format_args!("[{}]", children.join(",")));
             }
             write!(out, "{comma}{}", object.finish())?;

@@ -132,7 +132,7 @@ impl Operation for Show {
         let session = open_session(finished.session)?;
         let (shown, title) = (ShownSession::of(session, &plan.input.of)?, session_title(session)?);
         let is = if plan.input.summary {
-            Shown::Summary(SessionSummary::of(session)?)
+            Shown::Summary(SessionSummary::of(session, finished.place)?)
         } else {
             let is_current = plan.path.last().copied() == session.leaf();
             let interruption = session.interruption()?.filter(|_| is_current);
@@ -143,7 +143,7 @@ impl Operation for Show {
 }
 
 impl SessionSummary {
-    fn of(session: &Session) -> error::Result<Self> {
+    fn of(session: &Session, place: &Place) -> error::Result<Self> {
         let tree = session.tree();
         Ok(Self {
             overview: overview(session, session.leaf())?,
@@ -151,8 +151,7 @@ impl SessionSummary {
             modified: tree.entries().filter_map(|ix| tree.node(ix).time()).max(),
             file: session.file().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
             leaf: session.leaf_id().cloned(),
-            // A folder that cannot be read has none.
-            children: session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default(),
+            children: place.children_of(session),
         })
     }
 }

@@ -137,8 +137,7 @@ impl Operation for ShowTree {
 
     fn output(plan: TreePlan, finished: Finished<'_, ()>) -> Result<TreeOutput> {
         let session = open_session(finished.session)?;
-        // A folder that cannot be read has no rows.
-        let children = session.file().and_then(|file| ChildList::of(file).ok()).unwrap_or_default();
+        let children = finished.place.children_of(session);
         Ok(TreeOutput {
             shown: ShownSession::of(session, &plan.input.of)?,
             children,

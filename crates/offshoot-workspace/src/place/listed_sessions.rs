@@ -1,11 +1,13 @@
 //! What lists show of sessions: from the catalogue if there is one, else from the store.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use offshoot_session::children::ChildList;
 use offshoot_session::clock::{Clock as _, SystemClock};
-use offshoot_session::error::Diagnostic;
+use offshoot_session::error::{self, Diagnostic};
 use offshoot_session::list::SessionInfo;
+use offshoot_session::session::Session;
 use offshoot_session::store::{DirStore, Progress, Scope, Store as _};
 
 use super::Place;
@@ -27,6 +29,25 @@ impl Place {
             Some(catalogue) => Ok(catalogue.list(store, scope.cwd, SystemClock.now(), progress)?),
             None => Ok(store.list(scope, progress)?),
         }
+    }
+
+    /// The agents that each of the sessions in these files has started, in their order, through the catalogue if possible.
+    ///
+    /// # Errors
+    /// Of a session: the folder of its children cannot be read.
+    #[must_use]
+    pub fn children(&self, sessions: &[&Path]) -> Vec<error::Result<ChildList>> {
+        match self.options.catalogue.as_ref() {
+            // The real clock: it is compared with file times.
+            Some(catalogue) => catalogue.children(sessions, SystemClock.now()),
+            None => sessions.iter().map(|file| ChildList::of(file)).collect(),
+        }
+    }
+
+    /// Those of an open session. A folder that cannot be read has none, and a session in memory neither.
+    pub(crate) fn children_of(&self, session: &Session) -> ChildList {
+        let read = session.file().map(|file| self.children(&[file])).unwrap_or_default();
+        read.into_iter().flatten().next().unwrap_or_default()
     }
 
     /// What lists show of some files, in no order. Leaves out those that cannot be read.

@@ -35,7 +35,12 @@ pub(super) async fn snapshot(context: &JobContext, agent: &AgentSession, purpose
 pub(super) async fn children(context: &JobContext, agent: &AgentSession) {
     // A session in memory has none in files; one that is being left is looked at again.
     let Ok(Some(file)) = agent.read(|session| session.file().map(Path::to_path_buf)).await else { return };
-    let read = tokio::task::spawn_blocking(move || ChildList::of(&file).map_err(|error| (file, error))).await;
+    let place = context.app.place();
+    let read = tokio::task::spawn_blocking(move || {
+        let read = place.children(&[&file]).pop().unwrap_or_else(|| Ok(ChildList::default()));
+        read.map_err(|error| (file, error))
+    });
+    let read = read.await;
     match read {
         Ok(Ok(children)) => context.tell(Msg::Children(Box::new(children))),
         Ok(Err((file, error))) => {

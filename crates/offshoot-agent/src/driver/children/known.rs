@@ -20,6 +20,8 @@ pub(super) struct KnownChild {
     pub(super) beginning: ChildStart,
     /// With its own children.
     pub(super) spent: Spent,
+    /// The model that answered last, as `provider/id`.
+    pub(super) model: Option<String>,
 }
 
 /// How a session of a child ends.
@@ -39,12 +41,12 @@ pub(super) fn known_children(folder: &Path, is_meant: impl Fn(&ChildStart) -> bo
         all.iter().map(|(beginning, session)| (beginning.id.clone(), spent_in(session))).collect();
     let meant = all.into_iter().filter(|(beginning, _)| is_meant(beginning));
     meant
-        .map(|(beginning, _)| {
+        .map(|(beginning, session)| {
             let below = format!("{}.", beginning.id);
             let mut sum = Spent::default();
             let own = spent.iter().filter(|(id, _)| *id == beginning.id || id.starts_with(&below));
             own.for_each(|(_, spent)| sum.add(spent));
-            KnownChild { beginning, spent: sum }
+            KnownChild { beginning, spent: sum, model: last_model(&session) }
         })
         .collect()
 }
@@ -60,6 +62,16 @@ fn sessions_of(folder: &Path) -> Vec<(ChildStart, Session)> {
         (path.file_stem()? == beginning.id.as_str()).then_some((beginning, session))
     });
     opened.collect()
+}
+
+/// The model of the last answer on the path.
+fn last_model(session: &Session) -> Option<String> {
+    let tree = session.tree();
+    let mut path = session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf));
+    let answer = path.find(|ix| tree.node(*ix).role() == Some(Role::Assistant))?;
+    let entry = session.entry(answer).ok()?;
+    let message = entry.message()?;
+    Some(format!("{}/{}", message.str("provider")?, message.str("model")?))
 }
 
 /// What the answers of a session have used. Each entry counts once.
@@ -86,6 +98,10 @@ pub(super) fn last_words(session: &Session) -> Result<LastWords> {
     for ix in session.leaf().into_iter().flat_map(|leaf| tree.ancestors(leaf)) {
         let node = tree.node(ix);
         match (node.kind(), node.role()) {
+            // It was copied from the parent's, before the task.
+            (Kind::Message | Kind::CustomMessage, _) if session.entry(ix)?.get("pickedFrom").is_some() => {
+                return Ok(LastWords::None);
+            }
             (Kind::Message, Some(Role::Assistant)) => {
                 let entry = session.entry(ix)?;
                 let text = entry.message().map(|json| json.text().to_owned()).unwrap_or_default();
@@ -97,7 +113,7 @@ pub(super) fn last_words(session: &Session) -> Result<LastWords> {
                 });
             }
             (Kind::Message, Some(Role::System)) => {}
-            (Kind::Message | Kind::CustomMessage | Kind::Compaction | Kind::BranchSummary, _) => {
+            (Kind::Message | Kind::CustomMessage | Kind::Compaction, _) => {
                 return Ok(LastWords::Open);
             }
             _ => {}

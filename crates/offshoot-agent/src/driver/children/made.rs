@@ -12,12 +12,17 @@ use offshoot_session::session::{Options, Session};
 
 use crate::child_extensions::ChildExtensions;
 use crate::extensions::Extensions;
+use crate::output_schema::OutputSchema;
 use crate::resources::{AgentDefinition, SharedResources};
 use crate::setup::Setup;
 use crate::spending::RunLimits;
 use crate::stored_prompt::ToolSets;
 use crate::system_prompt::{PromptParts, SystemPrompt};
 use crate::tool::{PLAN_TOOL, TASK_TOOL, TaskOrder, Tool, ToolFilter};
+
+/// What a child is told that begins with its parent's context.
+const FORKED: &str = "You are another agent now, beside the one of this conversation, which goes on without you. \
+                      Do the task below alone; your last message is its result.";
 
 /// What a child is made of, beside its parent's parts.
 pub(super) struct ChildPlan {
@@ -26,6 +31,10 @@ pub(super) struct ChildPlan {
     pub(super) context: Option<String>,
     pub(super) model: Arc<Model>,
     pub(super) thinking: ThinkingLevel,
+    /// Of its last answer.
+    pub(super) schema: Option<OutputSchema>,
+    /// Whether it begins with its parent's context.
+    pub(super) forks: bool,
 }
 
 impl ChildPlan {
@@ -57,7 +66,27 @@ impl ChildPlan {
             None => definition.thinking.unwrap_or(parent.thinking),
         };
         let definition = AgentDefinition::clone(definition);
-        Ok(Self { definition, context: context.cloned(), model, thinking })
+        let schema = order.output_schema.clone().map(OutputSchema::new).transpose()?;
+        Ok(Self { definition, context: context.cloned(), model, thinking, schema, forks: order.fork })
+    }
+
+    /// What the child is told first: its task. One that begins with its parent's context keeps its parent's system prompt, so that the
+    /// provider knows the beginning of the request, and is told here what it is.
+    pub(super) fn first_words(&self, task: &str) -> String {
+        if !self.forks {
+            return task.to_owned();
+        }
+        let parts = [Some(FORKED.to_owned()), Some(self.definition.prompt.clone()), self.context(), self.order()];
+        let parts = parts.into_iter().flatten().filter(|part| !part.trim().is_empty());
+        parts.chain([format!("# Your task\n\n{task}")]).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn context(&self) -> Option<String> {
+        self.context.as_ref().map(|context| format!("# Context\n\n{context}"))
+    }
+
+    fn order(&self) -> Option<String> {
+        self.schema.as_ref().map(OutputSchema::order)
     }
 
     /// The setup of a child of this depth, without its place in the family.
@@ -86,8 +115,12 @@ impl ChildPlan {
     }
 
     fn system(&self, parent: &SystemPrompt) -> SystemPrompt {
+        if self.forks {
+            return parent.clone();
+        }
         let own = self.definition.prompt.clone();
-        let context = self.context.as_ref().map(|context| format!("# Context\n\n{context}"));
+        let rest = [self.context(), self.order()].into_iter().flatten().collect::<Vec<_>>();
+        let context = (!rest.is_empty()).then(|| rest.join("\n\n"));
         match parent {
             SystemPrompt::Fixed(_) => {
                 SystemPrompt::Fixed([Some(own), context].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
@@ -126,7 +159,7 @@ impl ChildPlan {
 }
 
 /// A model as `provider/id`, or an id of the parent's provider.
-fn model_named(parent: &Setup, named: &str) -> Option<Arc<Model>> {
+pub(super) fn model_named(parent: &Setup, named: &str) -> Option<Arc<Model>> {
     let own = &parent.model;
     if named == own.id || named == format!("{}/{}", own.provider, own.id) {
         return Some(Arc::clone(own));

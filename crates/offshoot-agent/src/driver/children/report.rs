@@ -23,6 +23,31 @@ pub(super) struct ChildReport {
     pub(super) milliseconds: u64,
 }
 
+impl ChildReport {
+    /// Of a child that has done nothing yet.
+    pub(super) fn new(state: ChildState) -> Self {
+        Self { state, output: String::new(), spent: Spent::default(), milliseconds: 0 }
+    }
+}
+
+/// The result of a call whose children go on.
+pub(super) fn begun(reports: &[ChildReport], milliseconds: u64) -> ToolOutcome {
+    let (ended, running): (Vec<_>, Vec<_>) = reports.iter().cloned().partition(|report| report.state.status.is_end());
+    let row = |report: &ChildReport| format!("{} ({}) works in the background.", report.state.id, report.state.agent);
+    let mut parts: Vec<String> = running.iter().map(row).collect();
+    if !running.is_empty() {
+        parts.push("What each says last comes with a later prompt, when it has ended. Do not wait for it.".to_owned());
+    }
+    let text = [parts.join("\n"), ended.iter().map(words).collect::<Vec<_>>().join("\n\n")];
+    let text = text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+    let mut details = details(&ended, milliseconds);
+    if let Some(details) = details.as_object_mut() {
+        let ids: Vec<&str> = running.iter().map(|report| report.state.id.as_str()).collect();
+        details.insert("inBackground".to_owned(), json!(ids));
+    }
+    ToolOutcome { details: Some(details), is_error: running.is_empty(), ..ToolOutcome::text(text) }
+}
+
 /// The result of a call, or what it shows so far.
 pub(super) fn outcome(reports: &[ChildReport], milliseconds: u64) -> ToolOutcome {
     let is_running = reports.iter().any(|report| !report.state.status.is_end());
@@ -56,7 +81,8 @@ fn row(report: &ChildReport) -> String {
     format!("◆ {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
-fn words(report: &ChildReport) -> String {
+/// What a child said last, and how it ended, for the model.
+pub(super) fn words(report: &ChildReport) -> String {
     let ChildReport { state, output, .. } = report;
     let why = state.why.as_deref().unwrap_or("for an unknown reason");
     let ended = match state.status {

@@ -221,12 +221,48 @@ fn an_agent_is_stopped_after_a_question() {
     let cmds = key(&mut model, "y");
     assert_eq!(orders(&cmds), [&ToChild { id: "Alpha".to_owned(), order: ChildOrder::Stop }]);
     stands(&mut model, state("Alpha", "scout", ChildStatus::Aborted, None));
-    assert!(key(&mut model, "enter").is_empty(), "it ended in the moment before the key: nothing is left");
     assert!(key(&mut model, "x").is_empty());
     assert!(orders(&key(&mut model, "y")).is_empty(), "it has ended");
     press(&mut model, "escape");
     let Some(Overlay::Pick(pick, _)) = &model.overlay else { panic!("{:?}", model.overlay) };
     assert!(format!("{pick:?}").contains("2 agents run: enter reads one"), "{pick:?}");
+}
+
+/// What is said to one that has ended runs it again, and it is read on from there.
+#[test]
+fn an_agent_that_has_ended_goes_on_with_what_is_said_to_it() {
+    let mut model = model(&Theme::default(), (80, 24));
+    reading(&mut model);
+    stands(&mut model, state("Alpha", "scout", ChildStatus::Completed, None));
+    press(&mut model, "enter");
+    write(&mut model, "look once more");
+    let cmds = key(&mut model, "enter");
+    let again = ToChild { id: "Alpha".to_owned(), order: ChildOrder::Steer("look once more".to_owned()) };
+    assert_eq!(orders(&cmds), [&again]);
+    let opened = Event::SessionChanged {
+        reason: SessionChangeReason::Resume,
+        session_id: "s".to_owned(),
+        session_file: None,
+        leaf_id: Some("h".to_owned()),
+        grown_from: None,
+    };
+    let cmds = update(&mut model, Msg::OfChild("Alpha".into(), Arc::new(opened)));
+    read(&mut model, &cmds);
+    stands(&mut model, state("Alpha", "scout", ChildStatus::Running, None));
+    assert!(title(&model).contains("running"), "{}", title(&model));
+    press(&mut model, "escape");
+    assert!(matches!(model.overlay, Some(Overlay::Pick(..))), "one reader, over the list");
+}
+
+/// Agents that go on beside the conversation end with the program, after a question.
+#[test]
+fn leaving_asks_when_agents_work_in_the_background() {
+    let mut model = model(&Theme::default(), (80, 24));
+    stands(&mut model, state("Alpha", "scout", ChildStatus::Running, None));
+    update(&mut model, Msg::Paste("/quit".to_owned()));
+    key(&mut model, "enter");
+    let Some(Overlay::Pick(pick, _)) = &model.overlay else { panic!("{:?}", model.overlay) };
+    assert!(format!("{pick:?}").contains("1 agent works in the background. Leave, and stop them?"), "{pick:?}");
 }
 
 #[test]

@@ -87,7 +87,9 @@ pub(super) fn heard(model: &mut Model, id: &Arc<str>, event: &Event) -> Vec<Cmd>
     if matches!(event, Event::QueueUpdate { .. }) {
         refresh(model);
     }
-    Vec::new()
+    // One that is read has been spoken to after its end: what it says is followed from here on.
+    let is_read = reader(model).is_some_and(|reader| reader.child() == Some(&**id));
+    if is_read && matches!(event, Event::SessionChanged { .. }) { open(model, id) } else { Vec::new() }
 }
 
 /// What the files of the agents say.

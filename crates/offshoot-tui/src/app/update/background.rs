@@ -1,4 +1,4 @@
-//! Commands in the background: the question before they end with the program, and the list that stops one.
+//! What runs in the background: the question before it ends with the program, and the list that stops a command.
 
 use offshoot_protocol::BackgroundCommand;
 use offshoot_protocol::request::StopBackground;
@@ -10,15 +10,21 @@ use crate::app::model::{Model, Overlay, Picking};
 use crate::overlay::pick::{Choice, Pick};
 use crate::text::clean;
 
-/// Asks before commands end with the program. Whether there is a question.
+/// Asks before commands and agents end with the program. Whether there is a question.
 pub(super) fn asks_before_end(model: &mut Model) -> bool {
-    let running: Vec<String> = model.running().map(line).collect();
-    if running.is_empty() {
+    let commands: Vec<String> = model.running().map(line).collect();
+    let agents: Vec<String> = model.agents_in_background().map(|id| clean(id).into_owned()).collect();
+    let counts = [
+        (!commands.is_empty()).then(|| counted(commands.len(), "command runs", "commands run")),
+        (!agents.is_empty()).then(|| counted(agents.len(), "agent works", "agents work")),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    if counts.is_empty() {
         return false;
     }
-    let title =
-        format!("{} in the background. Leave, and stop them?", counted(running.len(), "command runs", "commands run"));
-    let pick = Pick::ask(title, running.join("\n"), &["Yes, stop and leave", "No, stay here"]);
+    let title = format!("{} in the background. Leave, and stop them?", counts.join(" and "));
+    let running = commands.into_iter().chain(agents).collect::<Vec<_>>().join("\n");
+    let pick = Pick::ask(title, running, &["Yes, stop and leave", "No, stay here"]);
     model.overlay = Some(Overlay::Pick(Box::new(pick), Picking::Ending));
     true
 }

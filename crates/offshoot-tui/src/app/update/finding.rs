@@ -84,6 +84,12 @@ pub(super) fn answered(model: &mut Model, answer: Answer) -> Vec<Cmd> {
             read(model, hit);
             Vec::new()
         }
+        (Answer::Hits(HitAnswer::Read(_, Ok(hit))), Some(Overlay::Reader(reader, _)))
+            if reader.child().is_some() && reader.child() == hit.place.child.as_deref() =>
+        {
+            read(model, hit);
+            Vec::new()
+        }
         (Answer::Hits(HitAnswer::Read(_, Err(why))), Some(Overlay::Tree(_) | Overlay::Pick(_, Picking::Agents(_)))) => {
             agents::unread(model, &why)
         }
@@ -99,9 +105,13 @@ pub(super) fn answered(model: &mut Model, answer: Answer) -> Vec<Cmd> {
     }
 }
 
-/// Shows the session of a hit, over the list.
+/// Shows the session of a hit, over the list; that of an agent that is read already in its place.
 fn read(model: &mut Model, hit: ReadHit) {
     if let Some(back) = model.overlay.take() {
+        let back = match back {
+            Overlay::Reader(_, back) => *back,
+            list => list,
+        };
         let talk = hit.place.child.as_deref().and_then(|id| model.agents.talk(id));
         let reader = HitReader::new(hit, talk, &model.preferences.habits);
         model.overlay = Some(Overlay::Reader(Box::new(reader), Box::new(back)));

@@ -160,10 +160,11 @@ fn money(model: &Model) -> Option<Piece> {
 
 /// What runs in the background.
 fn background(model: &Model) -> Option<Piece> {
-    let running: Vec<_> = model.running().collect();
+    let commands = model.running().map(|command| command.command.as_str());
+    let running: Vec<&str> = commands.chain(model.agents_in_background()).collect();
     let [first, ..] = running.as_slice() else { return None };
     let count = format!("{} in background", running.len());
-    let words = clean(&first.command).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = clean(first).split_whitespace().collect::<Vec<_>>().join(" ");
     let long = if running.len() == 1 { format!("background: {}", fit(&words, NAME)) } else { count.clone() };
     Some(Piece::new(Token::Muted, [(4, long), (9, count), (NEVER, format!("{} bg", running.len()))]))
 }
