@@ -128,6 +128,18 @@ export class SettingsManager {
   drainErrors(): { scope: string; error: Error }[];
 }
 
+/** Who answers what extensions ask, and who is told of their failures. */
+export interface ExtensionBindings {
+  uiContext?: {
+    select(title: string, options: string[]): Promise<string | undefined>;
+    confirm(title: string, message: string): Promise<boolean>;
+    input(title: string, placeholder?: string): Promise<string | undefined>;
+    editor(title: string, prefill?: string): Promise<string | undefined>;
+    notify(message: string, type?: "info" | "warning" | "error"): void;
+  };
+  onError?: (failure: { extensionPath: string; event: string; error: string }) => void;
+}
+
 export interface AgentSession {
   readonly sessionFile: string | undefined;
   readonly sessionId: string;
@@ -149,10 +161,10 @@ export interface AgentSession {
   setThinkingLevel(level: ThinkingLevel): Promise<void>;
   compact(customInstructions?: string): Promise<object>;
   setSessionName(name: string): Promise<void>;
-  getSessionStats(): Promise<object>;
+  getSessionStats(): object;
   executeBash(command: string): Promise<object>;
   exportToHtml(outputPath?: string): Promise<string>;
-  bindExtensions(bindings: object): Promise<void>;
+  bindExtensions(bindings?: ExtensionBindings): Promise<void>;
   dispose(): Promise<void>;
 }
 

@@ -30,6 +30,18 @@ async function web() {
   return { url: `http://127.0.0.1:${server.address().port}`, end: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))) };
 }
 
+/** What Ollama answers at its own port. */
+async function ollama() {
+  const server = createServer((request, response) => {
+    const isSearch = request.url.endsWith("/web_search");
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(isSearch ? { results: [{ title: "The found page", url: "https://example.com/page", content: "what was looked for" }] } : { title: "A page", content: "Its text is here.", links: [] }));
+  });
+  await new Promise((resolve) => server.listen(11434, "127.0.0.1", resolve));
+  return { url: "http://localhost:11434", end: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))) };
+}
+
+const GREET = "---\nname: greet\ndescription: Greets somebody.\n---\nGreet $1.\n";
 const POLICY = JSON.stringify({ doublePressToConfirm: false, permission: { "*": "allow", bash: { "*": "ask", "rm *": "deny" } } });
 const SOURCE = "export function greet(name: string): string {\n  return `Hello ${name}`;\n}\n\nexport class Door {\n  open() {\n    return greet('x');\n  }\n}\n";
 
@@ -51,6 +63,18 @@ export const MOVED = {
   "pi-sync-system-theme": { scenario: () => ({ script: command("/system-theme") }), holds: ({ said }) => said.length > 0 },
   "@sherif-fanous/pi-theme-sync": { scenario: () => ({ script: command("/theme-sync status") }), holds: ({ said }) => /Theme Sync Status/.test(said[0].message) },
   "pi-btw": { isInThird: true, scenario: () => ({ replies: [say("Done."), say("Beside.")], script: async (run) => [await run.prompt("one"), void (await run.prompt("/btw:thinking low")), void (await run.said_(({ method }) => method === "notify"))] }), holds: ({ said }) => said.some(({ message }) => /low/.test(message)) },
+  "pi-simplify": { isInThird: true, scenario: () => ({ files: { "src/a.ts": SOURCE }, script: async (run) => {
+    const from = run.mark;
+    await run.prompt("/simplify src/a.ts");
+    await run.settled(from);
+    return [];
+  } }), holds: ({ requests }) => /src\/a\.ts/.test(requests[0].messages[0]) },
+  "pi-sandbox": { scenario: () => ({ programs: { bwrap: 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', socat: 'for word; do case "$word" in UNIX-LISTEN:*) file="${word#UNIX-LISTEN:}"; : > "${file%%,*}";; esac; done; exec sleep 20' }, replies: [call("write", { path: ".env", content: "KEY=1" }), call("bash", { command: "echo out" }, "c2"), say("Done.")], script: async (run) => [await run.prompt("one"), await run.prompt("/sandbox"), run.at("ls -A")] }), holds: ({ said }) => said.length > 0 },
+  "context-mode": { scenario: () => ({ replies: [call("bash", { command: "curl http://127.0.0.1:9/" }), call("ctx_execute", { language: "javascript", code: "console.log(6 * 7)" }, "c2"), say("Done.")], script: async (run) => [await run.prompt("one"), await run.prompt("/ctx-doctor")] }), holds: ({ entries }) => /context-mode/.test(entries[2].text) && /42/.test(entries[4].text) },
+  "@ollama/pi-web-search": { server: ollama, scenario: () => ({ replies: [call("web_search", { query: "it" }), call("web_fetch", { url: "http://example.com/" }, "c2"), say("Done.")], script: prompt }), holds: ({ entries }) => /The found page/.test(entries[2].text) && /Its text/.test(entries[4].text) },
+  "@juicesharp/rpiv-args": { scenario: (at) => ({ files: { [at("data/skills/greet/SKILL.md")]: GREET, [at(".pi/agent/skills/greet/SKILL.md")]: GREET }, script: async (run) => [await run.prompt("/skill:greet Ada")] }), holds: ({ requests }) => /Greet Ada/.test(requests[0].messages[0]) },
+  "@agentuity/pi": { scenario: () => ({ script: command("/organization") }), holds: ({ said }) => said.length > 0 },
+  "pi-theme-switcher": { scenario: () => ({ env: { PI_AGENT_THEME: "light" }, script: prompt }), holds: ({ entries }) => entries.length > 0 },
   "@juicesharp/rpiv-warp": { isInThird: true, scenario: () => ({ env: { TERM_PROGRAM: "WarpTerminal", WARP_CLI_AGENT_PROTOCOL_VERSION: "1" }, script: prompt }), holds: ({ entries }) => entries.length > 0 },
 };
 // With the uses that packages.mjs has for them.
@@ -107,7 +131,7 @@ export async function use(name, who, folder) {
 const same = (value, folder, who, name) =>
   JSON.stringify(value ?? null)
     .replaceAll(path.join(folder, who, name), "~")
-    .replace(/~\/(data|\.pi\/agent)\/sessions/g, "~/sessions")
+    .replace(/~\/(data|\.pi\/agent)\/(sessions|skills)/g, "~/$2")
     .replace(/--[\w@-]*-work--/g, "FOLDER")
     .replace(/\bm[a-z\d]{13,14}\b/g, "ID")
     .replace(/\d+(\.\d+)? ?m?s\b|"durationMs":\d+|1[67]\d{11}|127\.0\.0\.1:\d+|\d{4}-\d\d-\d\dT[\d:.-]+Z|"pid":\d+|\d+\/\d+\/\d{4}, [\d:]+/g, "#")

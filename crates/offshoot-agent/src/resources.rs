@@ -26,7 +26,7 @@ pub use patterns::{chosen, is_pattern};
 pub use places::{
     PackageFiles, ResourceLists, ResourcePlaces, rule_files, skill_files, skill_files_of, template_files,
 };
-pub use rule::{Rule, RuleSettings, RuleUse};
+pub use rule::{Rule, RuleSettings, RuleUse, tree_rules};
 pub use search::{AddedPaths, SharedResources};
 pub use skill::Skill;
 pub use stream_rule::{Interruption, RuleTrigger, StreamPart, WRITING_TOOLS};

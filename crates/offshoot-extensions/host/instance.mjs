@@ -26,6 +26,9 @@ export class Instance {
   /** What handlers get, from the load on. @type {any} */
   contexts;
 
+  /** Where it comes from: `user`, `project`, `package`, `flag` or `settings`. @type {string | undefined} */
+  origin;
+
   constructor({ id, path, kind }) {
     this.id = id;
     this.path = path;

@@ -11,6 +11,7 @@ import { hookApi, toolFactory } from "./hooks.mjs";
 import { Instance } from "./instance.mjs";
 import { entryFiles, factoryOf, problem } from "./loader.mjs";
 import { keybindings } from "./keybindings.mjs";
+import { setLoaded } from "./loaded.mjs";
 import { isForOmp, ompApi, ompToolFactory } from "./omp.mjs";
 import { readText } from "./read.mjs";
 import { forgetModules } from "./modules.mjs";
@@ -47,7 +48,7 @@ export class Load {
     forgetLasting();
     forgetRenderings();
     if (init.mode === "tui" && init.hasUI) note("ui.reset", {});
-    setTheme(themeFrom(init.theme ?? colours(init)));
+    setTheme(themeFrom(init.theme ?? colours(init), themeName()));
     if (init.launcher) process.env.OFFSHOOT_LAUNCHED = init.launcher;
     limit(init.limits);
     process.argv[1] = LAUNCHER;
@@ -82,16 +83,17 @@ export class Load {
   /** Loads one after another, in offshoot's order. */
   async run() {
     const extensions = [];
+    setLoaded(() => this.instances);
     for (const extension of this.init.extensions) extensions.push(await this.#load(extension));
     this.before = undefined;
     return { extensions, modules: moduleSource() };
   }
 
-  async #load({ id, path: file, kind = "extension" }) {
+  async #load({ id, path: file, kind = "extension", origin }) {
     const started = performance.now();
     const kept = this.before?.instances.find((instance) => instance.path === file && this.#survives(instance));
     const instance = kept ?? new Instance({ id, path: file, kind });
-    instance.id = id;
+    Object.assign(instance, { id, origin });
     this.instances.push(instance);
     /** @type {{ message: string } | null} */
     let error = null;
@@ -136,6 +138,15 @@ export class Load {
       if (found) return { instance, ...found };
     }
     return null;
+  }
+}
+
+/** The theme that is chosen, also where nothing is drawn; `system` is that of pi without a choice. */
+function themeName() {
+  try {
+    return ask("pi.getSettings")?.theme ?? "system";
+  } catch {
+    return "system";
   }
 }
 

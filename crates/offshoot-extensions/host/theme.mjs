@@ -78,8 +78,8 @@ for (const [name, [on, off]] of Object.entries(SGR)) {
 }
 
 /** `{name, fg, bg, mode}` of offshoot as a theme. */
-export function themeFrom(data) {
-  if (!data?.fg) return new Theme();
+export function themeFrom(data, /** @type {string | undefined} */ name = undefined) {
+  if (!data?.fg) return new Theme(FALLBACK, FALLBACK_BG, "truecolor", { name });
   return new Theme({ ...FALLBACK, ...data.fg }, { ...FALLBACK_BG, ...data.bg }, data.mode ?? "truecolor", { name: data.name });
 }
 

@@ -10,6 +10,8 @@ export class AgentSession {
   #tools = [];
   #messages = [];
   #isStreaming = false;
+  #stats;
+  #bindings = {};
   #isDisposed = false;
   #endListening;
 
@@ -22,12 +24,14 @@ export class AgentSession {
 
   /** Asks the program what pi's session knows from its start. */
   async refresh() {
-    const [facts, window, { messages }] = await Promise.all([
+    const [facts, stats, window, { messages }] = await Promise.all([
       this.#agent.call("get_state"),
+      this.#agent.call("get_session_stats"),
       this.#agent.call("context", { window: true }),
       this.#agent.call("get_messages"),
     ]);
     this.#facts = facts;
+    this.#stats = stats;
     this.#tools = window.estimates.tools.map(({ name }) => name);
     this.#messages = messages;
   }
@@ -126,9 +130,9 @@ export class AgentSession {
     await this.refresh();
   }
 
-  /** In pi at once; here it is asked for. */
-  async getSessionStats() {
-    return this.#agent.call("get_session_stats");
+  /** As of the last prompt's end. */
+  getSessionStats() {
+    return this.#stats;
   }
 
   async executeBash(command) {
@@ -139,11 +143,12 @@ export class AgentSession {
     return (await this.#agent.call("export_html", outputPath === undefined ? {} : { outputPath })).path;
   }
 
-  /** The extensions run in offshoot's process, from the start. */
-  async bindExtensions(bindings = {}) {
-    for (const [name, value] of Object.entries(bindings)) {
-      if (value !== undefined) throw notHere(`bindExtensions: ${name}`, "what extensions ask comes as an event extension_ui_request of subscribe");
+  /** The extensions run in offshoot's process, from the start: what they ask goes to `uiContext`, what fails in them to `onError`. */
+  async bindExtensions({ uiContext, onError, ...others } = {}) {
+    for (const [name, value] of Object.entries(others)) {
+      if (value !== undefined) throw notHere(`bindExtensions: ${name}`, "the extensions run in offshoot's process, where functions of this one cannot be");
     }
+    this.#bindings = { ...this.#bindings, ...(uiContext && { uiContext }), ...(onError && { onError }) };
     await this.refresh();
   }
 
@@ -157,7 +162,25 @@ export class AgentSession {
     this.#files.remove();
   }
 
+  /** A question that nobody answers is cancelled: its extension waits for it. */
+  async #answer({ id, method, title, message, options, placeholder, prefill, notifyType }) {
+    const { uiContext } = this.#bindings;
+    if (method === "notify") return void uiContext?.notify(message, notifyType);
+    const ask = {
+      select: async () => ({ value: await uiContext.select(title, options) }),
+      confirm: async () => ({ confirmed: await uiContext.confirm(title, message) }),
+      input: async () => ({ value: await uiContext.input(title, placeholder) }),
+      editor: async () => ({ value: await uiContext.editor(title, prefill) }),
+    }[method];
+    if (ask === undefined) return;
+    const answer = uiContext === undefined ? {} : await ask().catch(() => ({}));
+    const isAnswered = answer.value !== undefined || answer.confirmed !== undefined;
+    if (!this.#isDisposed) this.#agent.send({ type: "extension_ui_response", id, ...(isAnswered ? answer : { cancelled: true }) });
+  }
+
   #take(event) {
+    if (event.type === "extension_ui_request") void this.#answer(event);
+    if (event.type === "extension_error") this.#bindings.onError?.({ extensionPath: event.extensionPath, event: event.event, error: event.error });
     if (event.type === "agent_start") this.#isStreaming = true;
     if (event.type === "agent_settled") this.#isStreaming = false;
     if (event.type === "message_end") this.#messages = [...this.#messages, event.message];

@@ -1,14 +1,16 @@
 //! Rules: Markdown files whose text the model has always, opens when it fits, or gets when its answer runs into one (`stream_rule`).
 //! Their fields are oh-my-pi's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::front_matter::parse_lines;
+use super::front_matter::{FrontMatter, parse_lines};
 use super::stream_rule::{Interruption, RuleTrigger, split_tokens};
 use super::{Resource, ResourceScope, ResourceTrouble, read};
 
 /// The file of a folder that always counts.
 const ALWAYS: &str = "RULES.md";
+/// Patterns of ast-grep: they need a parser for each language.
+const TREE_CONDITION: &str = "astCondition";
 /// The name of the agent that talks to a person, for the field `agents`.
 const MAIN: &str = "main";
 
@@ -82,11 +84,18 @@ impl Rule {
         let trigger = watches.then(|| RuleTrigger::of(&parsed, settings.interruption, &mut odd)).flatten();
         let description = parsed.text("description").unwrap_or_default().to_owned();
         let applies = match trigger {
-            Some(trigger) => RuleUse::Stream(Box::new(trigger)),
-            None if is_sticky || parsed.is_true("alwaysApply") => RuleUse::Always,
-            None if description.is_empty() => return Ok(None),
-            None => RuleUse::OnDemand,
+            Some(trigger) => Some(RuleUse::Stream(Box::new(trigger))),
+            None if is_sticky || parsed.is_true("alwaysApply") => Some(RuleUse::Always),
+            None if description.is_empty() => None,
+            None => Some(RuleUse::OnDemand),
         };
+        if watches && has_tree_condition(&parsed) {
+            odd(format!(
+                "`{TREE_CONDITION}` is not evaluated, as offshoot parses no code: {}",
+                instead(applies.as_ref())
+            ));
+        }
+        let Some(applies) = applies else { return Ok(None) };
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = if is_sticky && scope == ResourceScope::Project { format!("{name}@project") } else { name };
         if settings.disabled.contains(&name) {
@@ -104,7 +113,65 @@ impl Rule {
     }
 }
 
+fn has_tree_condition(fields: &FrontMatter) -> bool {
+    !fields.texts(TREE_CONDITION).is_empty()
+}
+
+/// What becomes of a rule whose patterns over syntax trees are not evaluated.
+fn instead(applies: Option<&RuleUse>) -> &'static str {
+    match applies {
+        Some(RuleUse::Stream(_)) => "only the rule's `condition` counts",
+        Some(RuleUse::Always) => "the rule is in the system prompt",
+        Some(RuleUse::OnDemand) => "the system prompt lists the rule, and the model may open it",
+        None => "the rule has no effect; a `condition` or a `description` would give it one",
+    }
+}
+
+/// The names of those rules whose patterns over syntax trees are not evaluated.
+#[must_use]
+pub fn tree_rules(files: Vec<PathBuf>) -> Vec<String> {
+    let files = files.into_iter();
+    let over_trees = files.filter(|file| read(file).is_ok_and(|text| has_tree_condition(&parse_lines(&text))));
+    over_trees.filter_map(|file| Some(file.file_stem()?.to_string_lossy().into_owned())).collect()
+}
+
 fn is_main(pattern: &str) -> bool {
     let pattern = pattern.to_lowercase();
     pattern == MAIN || globset::Glob::new(&pattern).is_ok_and(|glob| glob.compile_matcher().is_match(MAIN))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests prepare their own files")]
+mod tests {
+    use super::*;
+
+    /// Such a rule is not dropped silently: what becomes of it depends on its other fields.
+    #[test]
+    fn patterns_over_syntax_trees_are_reported_with_what_happens_instead() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, fields, wanted) in [
+            ("both", "condition: foo", Some("only the rule's `condition` counts")),
+            ("always", "alwaysApply: true", Some("the rule is in the system prompt")),
+            ("told", "description: x", Some("the system prompt lists the rule, and the model may open it")),
+            (
+                "mute",
+                "globs: \"*.go\"",
+                Some("the rule has no effect; a `condition` or a `description` would give it one"),
+            ),
+            ("plain", "condition: foo\n#", None),
+        ] {
+            let file = folder.path().join(format!("{name}.md"));
+            let tree = if wanted.is_some() { "astCondition: foo($A)\n" } else { "" };
+            std::fs::write(&file, format!("---\n{fields}\n{tree}---\nText.")).unwrap();
+            let mut troubles = Vec::new();
+            let loaded = Rule::load(&file, ResourceScope::User, &RuleSettings::default(), &mut troubles).unwrap();
+            assert_eq!(loaded.is_some(), name != "mute", "{name}");
+            let told: Vec<String> = troubles.iter().map(ToString::to_string).collect();
+            let prefix = "`astCondition` is not evaluated, as offshoot parses no code";
+            let wanted: Vec<String> =
+                wanted.iter().map(|instead| format!("{}: {prefix}: {instead}", file.display())).collect();
+            assert_eq!(told, wanted);
+            assert_eq!(tree_rules(vec![file]).len(), wanted.len());
+        }
+    }
 }

@@ -98,9 +98,6 @@ impl RuleTrigger {
     pub(super) fn of(fields: &FrontMatter, usual: Interruption, odd: &mut dyn FnMut(String)) -> Option<Self> {
         let named = ["condition", "ttsr_trigger", "ttsrTrigger"].map(|name| fields.texts(name));
         let patterns = named.into_iter().find(|texts| !texts.is_empty()).unwrap_or_default();
-        if !fields.texts("astCondition").is_empty() {
-            odd("`astCondition` is not used: offshoot compares no syntax trees".to_owned());
-        }
         let mut scope: Vec<String> = fields.texts("scope").iter().flat_map(|text| split_tokens(text)).collect();
         let (files, patterns): (Vec<_>, Vec<_>) = patterns.into_iter().partition(|text| is_likely_glob(text));
         scope.extend(files.iter().flat_map(|glob| WRITING_TOOLS.map(|tool| format!("tool:{tool}({glob})"))));
@@ -297,7 +294,6 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_reported() {
         assert!(trigger("condition: \"(\"").1[0].starts_with("the condition `(` is not used"));
-        assert!(trigger("astCondition: foo($A)").1[0].contains("syntax trees"));
         assert!(trigger("condition: foo\nscope: \"a b\"").1[0].contains("names no part"));
         assert!(trigger("description: x").0.is_none());
     }

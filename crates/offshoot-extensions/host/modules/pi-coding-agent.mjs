@@ -7,6 +7,7 @@ export * from "./agent/conversation.mjs";
 export * from "./agent/estimates.mjs";
 export { generateDiffString, generateUnifiedPatch } from "./agent/diff.mjs";
 export * from "./agent/files.mjs";
+export { createAgentSession, DefaultResourceLoader } from "./agent/further-agents.mjs";
 export * from "./agent/look.mjs";
 export * from "./agent/tools.mjs";
 export * from "./agent/truncate.mjs";

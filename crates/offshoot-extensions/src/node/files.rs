@@ -11,6 +11,8 @@ use offshoot_session::medium::read_regular;
 use sha2::{Digest as _, Sha256};
 
 static HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/host");
+/// The client for JavaScript: it runs agents that extensions start through pi's SDK.
+static CLIENT: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../clients/javascript/lib");
 
 /// What is in it is run by its name.
 const PROGRAMS: &str = "bin";
@@ -18,8 +20,9 @@ const PROGRAMS: &str = "bin";
 /// The folder with the host's files, below this one. A file that differs is written again.
 pub(super) fn unpacked(cache: &Path) -> io::Result<PathBuf> {
     let mut files = Vec::new();
-    collect(&HOST, &mut files);
-    files.sort_by_key(|(path, _)| *path);
+    collect(&HOST, Path::new(""), &mut files);
+    collect(&CLIENT, Path::new("client"), &mut files);
+    files.sort();
     let mut hash = Sha256::new();
     for (path, content) in &files {
         hash.update(path.as_os_str().as_encoded_bytes());
@@ -29,14 +32,15 @@ pub(super) fn unpacked(cache: &Path) -> io::Result<PathBuf> {
     let name: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let folder = cache.join(format!("extension-host-{name}"));
     for (path, content) in files {
-        write(&folder.join(path), content, path.starts_with(PROGRAMS))?;
+        write(&folder.join(&path), content, path.starts_with(PROGRAMS))?;
     }
     Ok(folder)
 }
 
-fn collect<'a>(dir: &'a Dir<'a>, files: &mut Vec<(&'a Path, &'a [u8])>) {
-    files.extend(dir.files().map(|file| (file.path(), file.contents())));
-    dir.dirs().for_each(|dir| collect(dir, files));
+/// The files of a folder, as they are named below another one.
+fn collect<'a>(dir: &'a Dir<'a>, below: &Path, files: &mut Vec<(PathBuf, &'a [u8])>) {
+    files.extend(dir.files().map(|file| (below.join(file.path()), file.contents())));
+    dir.dirs().for_each(|dir| collect(dir, below, files));
 }
 
 fn write(path: &Path, content: &[u8], is_program: bool) -> io::Result<()> {

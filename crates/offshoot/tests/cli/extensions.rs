@@ -295,6 +295,64 @@ fn a_named_folder_may_be_the_module_that_its_main_is() {
     assert!(said.contains("has no extension"), "{said}");
 }
 
+/// pi's SDK in an extension, where there is no pi: the further agent is a process of this program. Before, its names threw.
+#[test]
+fn an_extension_starts_a_further_agent() {
+    if !has_node() {
+        return;
+    }
+    let talk = Talk::new([Reply::text("From the further one.")]);
+    extension(
+        &talk,
+        "other.js",
+        "export default (pi) => { pi.registerTool({ name: \"beside\", description: \"x\", parameters: {}, execute: async () => ({ content: [] }) }); };",
+    );
+    extension(&talk, "further.ts", FURTHER);
+    let said = run(&talk, &["-p", "/further"]);
+    let told = std::fs::read_to_string(talk.world.work().join("told")).unwrap_or_default();
+    assert_snapshot!(told, @r#"["From the further one.",1,["further.ts","other.js"],["beside"],"stop"]"#);
+    let seen = talk.server.seen();
+    let [request] = seen.as_slice() else { panic!("{}: {said}", seen.len()) };
+    assert!(request.body.contains("Only this.") && request.body.contains("Say it"), "{}", request.body);
+    assert!(
+        request.body.contains("\"name\":\"read\"") && !request.body.contains("\"name\":\"bash\""),
+        "{}",
+        request.body
+    );
+}
+
+const FURTHER: &str = r#"
+import { basename } from "node:path";
+import { writeFileSync } from "node:fs";
+import { createAgentSession, DefaultResourceLoader, getAgentDir, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";
+
+export default (pi) => {
+  pi.registerCommand("further", {
+    handler: async (_args, { cwd, model, modelRegistry }) => {
+      const agentDir = getAgentDir();
+      let found;
+      const loader = new DefaultResourceLoader({
+        ...{ cwd, agentDir, noSkills: true, noContextFiles: true },
+        extensionsOverride: (base) => ((found = base.extensions), { ...base, extensions: [] }),
+        systemPromptOverride: () => "Only this.",
+        appendSystemPromptOverride: () => [],
+      });
+      await loader.reload();
+      const settingsManager = SettingsManager.create(cwd, agentDir);
+      const sessionManager = SessionManager.inMemory(cwd);
+      const { session } = await createAgentSession({ cwd, agentDir, model, modelRegistry, settingsManager, sessionManager, tools: ["read"], resourceLoader: loader });
+      await session.bindExtensions({ onError: () => {} });
+      await session.prompt("Say it");
+      const { userMessages } = session.getSessionStats();
+      const names = found.map(({ path }) => basename(path)).sort();
+      const tools = found.flatMap(({ tools }) => [...tools.keys()]);
+      writeFileSync("told", JSON.stringify([session.getLastAssistantText(), userMessages, names, tools, session.messages.at(-1).stopReason]));
+      await session.dispose();
+    },
+  });
+};
+"#;
+
 /// As in pi, `-e` loads all that a package brings, for this run.
 #[test]
 fn a_named_package_brings_skills_templates_and_themes() {

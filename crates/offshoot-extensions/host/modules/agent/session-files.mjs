@@ -48,6 +48,14 @@ class SessionFile {
     return new SessionFile(undefined, [header, ...entries]);
   }
 
+  /** A new session of offshoot, for an agent that is started with it. */
+  static create(cwd, sessionDir) {
+    const made = SessionFile.inMemory(cwd);
+    made.getSessionDir = () => sessionDir ?? "";
+    made.isPersisted = () => true;
+    return made;
+  }
+
   /** The sessions of a folder, the newest first: from offshoot's folder of sessions, or from another one. */
   static async list(cwd, sessionDir, onProgress) {
     const folder = sessionDir ?? ask("session.getSessionDir");

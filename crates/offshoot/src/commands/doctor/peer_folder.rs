@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offshoot_agent::context_files::has_one;
 use offshoot_agent::model::Models;
-use offshoot_agent::resources::{rule_files, skill_files_of, template_files};
+use offshoot_agent::resources::{rule_files, skill_files_of, template_files, tree_rules};
 use offshoot_app::app::App;
 use offshoot_app::config::settings;
 use offshoot_app::models::{KEYS_OF_OMP, ModelTable};
@@ -14,7 +14,7 @@ use offshoot_foreign::omp_keys;
 use offshoot_packages::contents::extensions;
 use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::read_regular_text;
-use offshoot_session::text::counted;
+use offshoot_session::text::{counted, noun};
 use offshoot_settings::{PeerSettingUse, PeerUse, Scope, settings_of_pi};
 
 use crate::key_bindings;
@@ -65,6 +65,7 @@ fn shared(folder: &PeerFolder) -> Vec<String> {
         (templates[1], "command", "commands"),
         (skill_files_of(folder).len(), "skill", "skills"),
         (rules.len(), "rule", "rules"),
+        (template_files(&path.join("agents")).len(), "agent", "agents"),
         (files_of([path.join("themes")]).iter().filter(|file| file.is_file()).count(), "theme", "themes"),
         (scripts(ExtensionKind::Extension), "extension", "extensions"),
         (scripts(ExtensionKind::Hook), "hook", "hooks"),
@@ -90,15 +91,22 @@ fn of_omp(app: &App, found: PeerStanding) -> PeerStanding {
     counts.extend(prompts.map(|name| format!("{name}, if you have none")));
     does_not_count.extend(settings::omp_text(path).err());
     does_not_count.extend(settings_left(&settings, folder.peer));
+    let trees = tree_rules(rule_files(path));
+    does_not_count.extend((!trees.is_empty()).then(|| {
+        format!(
+            "astCondition of the {} {}: offshoot parses no code",
+            noun(trees.len(), "rule", "rules"),
+            trees.join(", ")
+        )
+    }));
     let missing = OF_OMP_ALONE.iter().filter(|(name, _)| path.join(name).exists());
     does_not_count.extend(missing.map(|(name, why)| format!("{}{why}", name.trim_start_matches("../"))));
     PeerStanding { counts, does_not_count, ..found }
 }
 
 /// Files of oh-my-pi's folder that do not count, and why.
-const OF_OMP_ALONE: [(&str, &str); 5] = [
+const OF_OMP_ALONE: [(&str, &str); 4] = [
     ("mcp.json", ": the setting mcp.import adds its MCP servers"),
-    ("agents", ": offshoot has no subagents of its own"),
     ("instructions", ": oh-my-pi does not send them either"),
     ("ssh.json", ": offshoot has no tool for other machines"),
     ("../plugins/package.json", ": oh-my-pi's packages; `offshoot install npm:NAME` installs one here"),
