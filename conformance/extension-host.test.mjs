@@ -112,12 +112,12 @@ test("without pi, sessions and settings can be read, and static members that are
             [made.getBranch().length, made.isPersisted(), made.getCwd()],
             [first.firstMessage, first.messageCount, first.id],
             [SettingsManager.create().getCompactionEnabled(), SettingsManager.create().getTheme(), said(() => SettingsManager.create().setTheme("x"))],
-            [said(() => SessionManager.continueRecent("/x")), said(() => new DefaultResourceLoader({}))],
+            [said(() => SessionManager.continueRecent("/x")), said(() => new ModelRuntime({}))],
             [manager.isPersisted(), manager.getChildren(null), manager.buildSessionContext().messages],
             spawnSync("pi", ["-p", "hi"], { env: { ...process.env, OFFSHOOT_LAUNCHED: "/bin/echo" } }).stdout.toString(),
           ]));
         } });`,
-        'import { spawnSync } from "node:child_process";\nimport { DefaultResourceLoader, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";',
+        'import { spawnSync } from "node:child_process";\nimport { ModelRuntime, SessionManager, SettingsManager } from "@earendil-works/pi-coding-agent";',
       ),
       "sessions/s.jsonl": '{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/there"}\n{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"first words"}}\n',
     },
@@ -136,7 +136,7 @@ test("without pi, sessions and settings can be read, and static members that are
     [1, false, "/x"],
     ["first words", 1, "s1"],
     [false, "dark", "SettingsManager.setTheme of pi-coding-agent is not in offshoot"],
-    ["SessionManager.continueRecent of pi-coding-agent is not in offshoot", "DefaultResourceLoader of pi-coding-agent is not in offshoot"],
+    ["SessionManager.continueRecent of pi-coding-agent is not in offshoot", "ModelRuntime of pi-coding-agent is not in offshoot"],
     [true, [], []],
     "-p hi\n",
   ]);

@@ -12,8 +12,8 @@ use offshoot_session::clock::SystemClock;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
 use offshoot_session::session::Session;
-use offshoot_settings::Settings;
 use offshoot_settings::nearest::nearest;
+use offshoot_settings::{PeerUse, Settings};
 
 use offshoot_workspace::KnownModels;
 
@@ -270,7 +270,7 @@ impl ModelTable {
             let first = defaults.find_map(|provider| models.default_of(provider).filter(|model| self.can_ask(model)));
             let waiting = own.or_else(|| providers().find_map(|provider| models.default_of(provider)));
             let waiting = waiting.filter(|_| sources.without_key == WithoutKey::Wait);
-            first.or(waiting).cloned().ok_or_else(|| self.no_key())?
+            first.or(waiting).cloned().ok_or_else(|| unasked_folders(app).fold(self.no_key(), CommandError::hint))?
         };
         // The session's level does not count if the model has only one: the user did not choose it.
         let level = level.filter(|_| model.levels().len() > 1);
@@ -363,6 +363,17 @@ fn with_keys_of_omp(keys: Keys, omp: &Path) -> (Keys, Vec<Trouble>) {
 
 fn near_provider(models: &Models, name: &str) -> Option<String> {
     nearest(name, models.providers()).map(str::to_owned)
+}
+
+/// The folders of other programs that nobody has been asked about: what they have does not count yet.
+fn unasked_folders(app: &App) -> impl Iterator<Item = String> {
+    let layers = app.settings_files(&app.environment.cwd).load().map(|(layers, _)| layers).unwrap_or_default();
+    Peer::ALL.into_iter().filter(move |peer| layers.use_of(*peer) == PeerUse::Ask).filter_map(|peer| {
+        let folder = app.environment.peer(peer).filter(|folder| folder.is_dir())?;
+        let (folder, setting) = (app.environment.short(&folder.display().to_string()), peer.setting());
+        let asks = "`offshoot` on a terminal asks about it";
+        Some(format!("{folder} does not count yet: {asks}, or set {setting} to \"on\" in your settings.json"))
+    })
 }
 
 fn no_key() -> CommandError {

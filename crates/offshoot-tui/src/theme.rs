@@ -3,6 +3,7 @@
 //! A theme is built in or read from a file in pi's form (`docs/theme.schema.json`). It is defined in true colour and
 //! reduced to what the terminal can show.
 
+mod perceptual;
 mod colour;
 mod background;
 mod pair;

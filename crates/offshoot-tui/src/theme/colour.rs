@@ -2,6 +2,7 @@
 
 use ratatui::style::Color;
 
+use super::perceptual;
 use crate::terminal::ColourDepth;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +35,22 @@ const ANSI: [(Color, [u8; 3]); 16] = [
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl Colour {
+    /// Of six digits, or of three that are each doubled.
     pub(super) fn of_hex(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+        let digits = text.strip_prefix('#').filter(|digits| digits.is_ascii())?;
+        let digits: String = match digits.len() {
+            6 => digits.to_owned(),
+            3 => digits.chars().flat_map(|digit| [digit, digit]).collect(),
+            _ => return None,
+        };
         let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
         digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(())?;
         Some(Self::Rgb(part(0)?, part(2)?, part(4)?))
+    }
+
+    /// Of `oklch(…)` or `okhsl(…)`.
+    pub(super) fn of_function(text: &str) -> Option<Self> {
+        perceptual::parse(text).map(|[red, green, blue]| Self::Rgb(red, green, blue))
     }
 
     /// Red, green and blue; `None` for the default.
@@ -112,9 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_is_six_digits() {
+    fn hex_is_three_or_six_digits() {
+        assert_eq!(Colour::of_hex("#0aF"), Some(Colour::Rgb(0, 0xaa, 0xff)));
         assert_eq!(Colour::of_hex("#0aF102"), Some(Colour::Rgb(10, 241, 2)));
-        for wrong in ["", "#", "#fff", "#1234567", "#12345g", "123456", "#+12345", "#äöü"] {
+        for wrong in ["", "#", "#ff", "#ffff", "#1234567", "#12345g", "123456", "#+12345", "#äöü"] {
             assert_eq!(Colour::of_hex(wrong), None, "{wrong}");
         }
     }

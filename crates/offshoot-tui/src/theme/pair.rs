@@ -3,6 +3,9 @@
 use super::{Background, Theme};
 use crate::terminal::ColourDepth;
 
+/// pi's theme that follows the terminal. No file may have this name there.
+const SYSTEM: &str = "system";
+
 /// Often both are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Themes {
@@ -21,9 +24,9 @@ impl Themes {
     pub const AUTOMATIC: &'static str = "light/dark";
 
     /// The names of the light and the dark theme in a setting: one for both, or two separated by `/`, the light one
-    /// first, as in pi. `None` means the built-in ones.
+    /// first, as in pi. `None` means the built-in ones, and so does pi's `system`.
     pub fn named(setting: Option<&str>) -> Result<(String, String), String> {
-        let setting = setting.unwrap_or(Self::AUTOMATIC);
+        let setting = setting.filter(|name| name.trim() != SYSTEM).unwrap_or(Self::AUTOMATIC);
         let parts: Vec<&str> = setting.split('/').map(str::trim).collect();
         match parts.as_slice() {
             [one] if !one.is_empty() => Ok(((*one).to_owned(), (*one).to_owned())),
@@ -55,6 +58,7 @@ mod tests {
     fn a_setting_names_one_theme_or_two() {
         let named = |setting| Themes::named(setting).map(|(light, dark)| format!("{light}, {dark}"));
         assert_eq!(named(None).as_deref(), Ok("light, dark"));
+        assert_eq!(named(Some("system")).as_deref(), Ok("light, dark"));
         assert_eq!(named(Some("dark")).as_deref(), Ok("dark, dark"));
         assert_eq!(named(Some("day / night")).as_deref(), Ok("day, night"));
         for wrong in ["", "a/", "/b", "a/b/c"] {

@@ -7,7 +7,7 @@ use offshoot_session::text::counted;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Colour, PageTheme, Theme, Token};
+use super::{Colour, PageTheme, Theme, Token, perceptual};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -26,14 +26,25 @@ impl fmt::Display for Problem {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read the theme {file}: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+#[error("cannot read the theme {file}: {}", named(.problems))]
 pub struct ThemeError {
     pub file: String,
     /// In the order of the file.
     pub problems: Vec<Problem>,
 }
 
-const MEMBERS: [&str; 5] = ["$schema", "name", "vars", "colors", "export"];
+/// `appearance` is for pi: the colours say it here.
+const MEMBERS: [&str; 6] = ["$schema", "name", "appearance", "vars", "colors", "export"];
+/// A message names no more problems.
+const MOST_NAMED: usize = 4;
+
+/// The first ones, and the number of the others.
+fn named(problems: &[Problem]) -> String {
+    let mut named: Vec<String> = problems.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    let more = problems.len() - named.len();
+    named.extend((more > 0).then(|| format!("and {}", counted(more, "other problem", "other problems"))));
+    named.join("; ")
+}
 
 pub(super) fn read(text: &str, file: &str) -> Result<(Theme, Vec<Problem>), ThemeError> {
     read_with(text, file, Reader::theme)
@@ -244,6 +255,14 @@ impl<'a> Reader<'a> {
                     let colour = Colour::of_hex(hex);
                     if colour.is_none() {
                         self.wrong(value, format!("{raw} is not a colour: write `#` and six hexadecimal digits"));
+                    }
+                    colour.map(Literal::Colour)
+                }
+                function if perceptual::is_meant(function) => {
+                    let colour = Colour::of_function(function);
+                    if colour.is_none() {
+                        let why = "write `okhsl(HUE SATURATION% LIGHTNESS%)` or `oklch(LIGHTNESS% CHROMA HUE)`";
+                        self.wrong(value, format!("{raw} is not a colour: {why}"));
                     }
                     colour.map(Literal::Colour)
                 }

@@ -86,6 +86,19 @@ fn everything_wrong_is_said_at_once() {
     "##);
 }
 
+/// A theme of a later form had a page of problems, which filled the screen at the start.
+#[test]
+fn a_message_names_the_first_problems_and_counts_the_others() {
+    let text = dark_with(|file| {
+        for (_, colour) in file["colors"].as_object_mut().unwrap().iter_mut().take(7) {
+            *colour = json!("okhsl(20 199% 63%)");
+        }
+    });
+    let told = refusal(&text);
+    assert_eq!(told.matches("is not a colour: write `okhsl(HUE SATURATION% LIGHTNESS%)`").count(), 4, "{told}");
+    assert!(told.ends_with("; and 3 other problems"), "{told}");
+}
+
 #[test]
 fn what_does_no_harm_is_told_and_passed_over() {
     let text = dark_with(|file| {
@@ -134,6 +147,9 @@ fn all_forms_of_a_colour_are_read() {
         file["colors"]["error"] = json!("leaf");
         file["colors"]["warning"] = json!(255);
         file["colors"]["text"] = json!("");
+        file["colors"]["success"] = json!("okhsl(20 99% 63%)");
+        file["colors"]["muted"] = json!("#0af");
+        file["appearance"] = json!("dark");
         for optional in ["scrollbarTrack", "scrollbarThumb", "searchMatchBg", "searchMatchText", "thinkingMax"] {
             file["colors"].as_object_mut().unwrap().shift_remove(optional);
         }
@@ -147,6 +163,8 @@ fn all_forms_of_a_colour_are_read() {
         (Token::Error, Style::new().fg(Color::Indexed(39))),
         (Token::Warning, Style::new().fg(Color::Indexed(255))),
         (Token::Text, Style::new().fg(Color::Reset)),
+        (Token::Success, Style::new().fg(Color::Rgb(0xfe, 0x54, 0x62))),
+        (Token::Muted, Style::new().fg(Color::Rgb(0, 0xaa, 0xff))),
         (Token::ScrollbarThumb, Style::new().fg(Color::Reset)),
         (Token::SearchMatchBg, Style::new().bg(rgb)),
         (Token::ThinkingMax, Style::new().fg(rgb)),

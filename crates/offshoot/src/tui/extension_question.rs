@@ -24,7 +24,7 @@ pub(super) fn question(app: &App, args: &Args, session: &Session) -> Result<Opti
         title: "Run these extensions of the project?".to_owned(),
         about: "They are new, or have changed since you allowed them:",
         details,
-        notes: vec!["They are programs, and run with all your rights. These files are what they load."],
+        notes: vec!["They are programs with all your rights. These files are what they load."],
         answers: vec![StartAnswer::new("yes", "run them, until they change")],
         otherwise: "do not run them this time",
     };

@@ -84,7 +84,12 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
     let replies = ["Reviewed.", "Yes.", "Asked.", "Own."].map(Reply::text);
     let (talk, omp) = with_omp(replies);
     let before = stamps(&omp);
-    assert!(talk.run(&["-p", "/rev x"]).contains("no provider has a key"), "nobody was asked yet");
+    let told = talk.run(&["-p", "/rev x"]);
+    assert!(told.contains("no provider has a key"), "nobody was asked yet: {told}");
+    assert!(
+        told.contains(".omp/agent does not count yet: `offshoot` on a terminal asks about it, or set ompFolder"),
+        "{told}"
+    );
     insta::assert_snapshot!(
         talk.run(&["doctor"]).lines().skip_while(|line| !line.contains("ompFolder")).collect::<Vec<_>>().join("\n"), @"
         [HOME]/.omp/agent  does not count yet: the first conversation asks (omp's folder, ompFolder)

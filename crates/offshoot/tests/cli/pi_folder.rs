@@ -91,6 +91,7 @@ fn it_counts_only_after_the_user_said_so_and_is_never_written() {
           1 extension
           settings: defaultProvider, defaultModel, prompts, autocompleteMaxVisible, defaultTools
           key bindings, if you have none
+          AGENTS.md, if you have none
           `offshoot migrate-from pi` copies: SYSTEM.md
           not: logins, which pi alone may renew: anthropic
           not: keys of providers without a model here: nobody
@@ -178,13 +179,13 @@ fn the_first_start_asks_once() {
         2  Run these extensions of the project?
            They are new, or have changed since you allowed them: ~/work/.pi/extensions;
            ~/work/.pi/extensions/judge.js
-           They are programs, and run with all your rights. These files are what they
-           load.
+           They are programs with all your rights. These files are what they load.
            2y: run them, until they change
         3  Use the files of pi in ~/.pi/agent?
            They are: keys of mine, openai; models.json with mine; 2 prompt templates; 2
            skills; 1 theme; 1 extension; settings: defaultProvider, defaultModel,
-           prompts, autocompleteMaxVisible, defaultTools; key bindings, if you have none
+           prompts, autocompleteMaxVisible, defaultTools; key bindings, if you have
+           none; AGENTS.md, if you have none
            offshoot uses them after its own, and never writes there.
            3y: use them, 3n: do not use them
         4  Enter the key of a provider? offshoot has none of its own.

@@ -121,6 +121,7 @@ fn of_pi(app: &App, found: PeerStanding) -> PeerStanding {
     let settings = settings_of_pi(&read_regular_text(&path.join("settings.json"), LIMIT).unwrap_or_default());
     counts.extend(settings_line(&settings, &PeerSettingUse::Counts, "settings"));
     counts.extend(path.join("keybindings.json").is_file().then(|| KEY_BINDINGS_COUNT.to_owned()));
+    counts.extend(has_one(path).then(|| "AGENTS.md, if you have none".to_owned()));
     does_not_count.extend(settings_left(&settings, folder.peer));
     for (name, why) in [
         ("trust.json", "the folders that pi trusts: offshoot asks about each"),
