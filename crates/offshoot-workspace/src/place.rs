@@ -1,6 +1,7 @@
 //! Where operations run: the working directory, the store, and how sessions are opened there. What the next request would be
 //! comes through a seam. Prints nothing: what is told beside a result is collected.
 
+mod programs;
 mod foreign_sessions;
 mod listed_sessions;
 mod watched;
@@ -33,83 +34,17 @@ use offshoot_session::store::{DirStore, Flavour, Root};
 use offshoot_session::summariser::Drafted;
 use offshoot_session::tree::NodeIx;
 
-use crate::closed_words;
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::next_request::{KnownModels, LocalSearch, NextRequest, NoModels, PageOrder, RequestParts};
 use crate::words::Note;
+
+pub use programs::SessionProgram;
 
 /// How many sessions of a folder a fork's name is compared with.
 const NAMES_COMPARED: usize = 200;
 
 /// What is called during work, such as reading a file, with what is done and the whole.
 pub type ReadProgress = Box<dyn Fn(u64, u64) + Send + Sync>;
-
-closed_words! {
-    /// The programs that write sessions.
-    pub enum SessionProgram {
-        /// offshoot.
-        Offshoot = "offshoot",
-        /// pi.
-        Pi = "pi",
-        /// oh-my-pi.
-        Omp = "omp",
-        /// Claude Code.
-        Claude = "claude",
-        /// Codex.
-        Codex = "codex",
-        /// opencode.
-        Opencode = "opencode",
-        /// Gemini CLI.
-        Gemini = "gemini",
-        /// Goose.
-        Goose = "goose",
-        /// Crush.
-        Crush = "crush",
-        /// Copilot CLI.
-        Copilot = "copilot",
-        /// Cursor CLI.
-        Cursor = "cursor",
-        /// Aider.
-        Aider = "aider",
-    }
-}
-
-impl SessionProgram {
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Offshoot => "offshoot",
-            Self::Pi => "pi",
-            Self::Omp => "omp",
-            Self::Claude => Agent::Claude.word(),
-            Self::Codex => Agent::Codex.word(),
-            Self::Opencode => Agent::Opencode.word(),
-            Self::Gemini => Agent::Gemini.word(),
-            Self::Goose => Agent::Goose.word(),
-            Self::Crush => Agent::Crush.word(),
-            Self::Copilot => Agent::Copilot.word(),
-            Self::Cursor => Agent::Cursor.word(),
-            Self::Aider => Agent::Aider.word(),
-        }
-    }
-
-    /// The program of another agent.
-    #[must_use]
-    pub fn of_agent(agent: Agent) -> Self {
-        match agent {
-            Agent::Claude => Self::Claude,
-            Agent::Codex => Self::Codex,
-            Agent::Opencode => Self::Opencode,
-            Agent::Gemini => Self::Gemini,
-            Agent::Goose => Self::Goose,
-            Agent::Crush => Self::Crush,
-            Agent::Copilot => Self::Copilot,
-            Agent::Cursor => Self::Cursor,
-            Agent::Aider => Self::Aider,
-        }
-    }
-}
 
 /// A path as people read it: `~` stands for the home directory.
 #[must_use]

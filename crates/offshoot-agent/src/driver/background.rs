@@ -77,8 +77,9 @@ fn message(ended: &[EndedCommand], children: &[EndedChild]) -> CustomMessage {
         let output = if unread.is_empty() { "(no new output)".to_owned() } else { fenced(unread.trim_end()) };
         format!("The background command {} (`{}`) has ended: {how}.\n{output}", command.id, command.command)
     };
-    let child =
-        |child: &EndedChild| format!("The agent {} in the background has ended.\n{}", child.state.id, child.words);
+    let child = |child: &EndedChild| {
+        format!("The agent {} in the background has ended.\n{}", child.state.id, fenced(&child.words))
+    };
     let commands: Vec<_> = ended.iter().map(|ended| &ended.command).collect();
     let mut details = json!({ "commands": commands });
     if let (Some(details), false) = (details.as_object_mut(), children.is_empty()) {
