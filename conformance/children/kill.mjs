@@ -8,7 +8,7 @@ import { round } from "./scene.mjs";
 
 const program = path.resolve(process.env.OFFSHOOT_BIN);
 const rounds = Number(process.argv[2] ?? 200);
-let [killed, cut, failed, last] = [0, 0, 0, 34];
+let [killed, cut, failed, last] = [0, 0, 0, 36];
 for (let number = 0; number < rounds; number += 1) {
   const folder = temporaryFolder("children");
   const seen = await round(program, folder, 1 + (number % last));

@@ -28,13 +28,14 @@ function answer({ text, call, usage }) {
 /** What the model says next in a conversation. */
 function next(messages) {
   const said = messages.filter(({ role }) => role === "assistant").length;
-  const first = JSON.stringify(messages[0]);
-  const name = TASKS.find((name) => first.includes(`do ${name}`)) ?? "root";
+  // Gamma begins with the conversation of its parent.
+  const told = JSON.stringify(messages.filter(({ role }) => role === "user"));
+  const name = TASKS.find((name) => told.includes(`do ${name}`)) ?? "root";
   const calls = { root: 1, alpha: 0, beta: 2, gamma: 1 }[name];
   const usage = { input: 100 + 10 * said, output: 20 + said };
   if (said >= calls) return { name, text: `${name} is done`, usage };
   if (name === "root") {
-    const tasks = TASKS.map((task) => ({ task: `do ${task}`, name: task[0].toUpperCase() + task.slice(1) }));
+    const tasks = TASKS.map((task) => ({ task: `do ${task}`, name: task[0].toUpperCase() + task.slice(1), fork: task === "gamma" }));
     return { name, call: { id: "c1", name: "task", input: { tasks } }, usage };
   }
   return { name, call: { id: `${name}${said}`, name: "bash", input: { command: `echo ${name}${said} >> ran.txt` } }, usage };
