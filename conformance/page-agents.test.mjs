@@ -98,6 +98,17 @@ for (const [where, size] of [["on a desk", undefined], ["on a phone", PHONE]]) {
   });
 }
 
+test("two calls of one id have the agents of their own entries", { skip: missing }, async () => {
+  const call = (id, parentId, words) => answer(id, parentId, [{ type: "toolCall", id: "call_0", name: "task", arguments: { tasks: [{ task: words }] } }]);
+  const result = (id, parentId) => message(id, parentId, { role: "toolResult", toolCallId: "call_0", toolName: "task", content: [{ type: "text", text: "done" }], isError: false });
+  const root = text([header("root"), message("a1", null, { role: "user", content: "go" }), call("a2", "a1", "one"), result("a3", "a2"), call("a4", "a3", "two"), result("a5", "a4")]);
+  const child = (name, parentEntry) => text([header(name, "/s/root.jsonl"), start(name, { parentEntry, toolCallId: "call_0" }), message("s1", "s0", { role: "user", content: name })]);
+  const { page: file } = exportedWith(root, { One: child("One", "a2"), Two: child("Two", "a4") });
+  const { page, context } = await inChromium(file);
+  assert.deepEqual(await buttons(page), ["◆ One · scout · open", "◆ Two · scout · open"]);
+  await context.close();
+});
+
 test("the page of a branch has the agents of that branch alone", { skip: missing }, async () => {
   const { page: file } = exportedWith(ROOT, CHILDREN, "--at", "a1");
   const { page, context } = await inChromium(file);

@@ -62,6 +62,8 @@ pub struct PageAgent<'a> {
     pub words: &'a str,
     /// The call that has started it; `None` if nothing says it.
     pub call: Option<&'a str>,
+    /// The entry with that call; `None` if nothing says it.
+    pub entry: Option<&'a str>,
     /// What it did.
     pub session: &'a Session,
 }
@@ -149,7 +151,8 @@ fn write_session(
 fn agents_json(agents: &[PageAgent<'_>], id: &str) -> String {
     let is_own = |agent: &&PageAgent<'_>| agent.id.rsplit_once('.').map_or("", |(above, _)| above) == id;
     let object = |agent: &PageAgent<'_>| {
-        Object::new().str("id", agent.id).str("words", agent.words).str_or_null("call", agent.call).finish()
+        let object = Object::new().str("id", agent.id).str("words", agent.words);
+        object.str_or_null("call", agent.call).str_or_null("entry", agent.entry).finish()
     };
     format!("[{}]", agents.iter().filter(is_own).map(object).collect::<Vec<_>>().join(","))
 }

@@ -65,7 +65,8 @@ struct OpenAgent {
 impl OpenAgent {
     fn on_page(&self) -> PageAgent<'_> {
         let call = self.info.tool_call_id.as_deref();
-        PageAgent { id: &self.info.id, words: &self.words, call, session: &self.session }
+        let entry = self.info.parent_entry.as_deref();
+        PageAgent { id: &self.info.id, words: &self.words, call, entry, session: &self.session }
     }
 }
 

@@ -169,8 +169,8 @@ function picture(block, blobs) {
   return box;
 }
 
-/** The blocks of a message's content, each by `text(words)` or as what it is. */
-function content(value, blobs, text) {
+/** The blocks of a message's content, each by `text(words)` or as what it is. `entry` is the id of whose it is. */
+function content(value, blobs, text, entry = null) {
   if (typeof value === "string") return [text(value)];
   if (!Array.isArray(value)) return value === undefined || value === null ? [] : [literal(said(value), "output", PREVIEW.output)];
   return value.map((block) => {
@@ -178,7 +178,7 @@ function content(value, blobs, text) {
     if (block.type === "text") return text(said(block.text));
     if (block.type === "image") return picture(block, blobs);
     if (block.type === "thinking") return thinking(said(block.thinking));
-    if (block.type === "toolCall") return call(block);
+    if (block.type === "toolCall") return call(block, entry);
     return el("p", "aside", `[${oneLine(block.type, 60) || "block"}]`);
   });
 }
@@ -267,9 +267,10 @@ function patternOf(view) {
   return view.verb === "grep" ? `/${words}/` : words || "(no pattern)";
 }
 
-/** Buttons for the agents that a call has started; for `null` those of whom nothing says which call it was. */
-function agentsOf(id) {
-  const agents = listOf(META.agents).filter((agent) => agent.call === id);
+/** Buttons for the agents that a call has started; for `null` those of whom nothing says which call it was. Some servers give the calls of
+ * several answers the same id: the entry decides, where it is known. */
+function agentsOf(id, entry = null) {
+  const agents = listOf(META.agents).filter((agent) => agent.call === id && (agent.entry === null || entry === null || agent.entry === entry));
   return agents.map((agent) => button("agent", `◆ ${agent.words}`, () => readAgent(agent.id)));
 }
 
@@ -279,7 +280,7 @@ function readAgent(id) {
 }
 
 /** A call as a line and what else it was given. */
-function call(block) {
+function call(block, entry) {
   const view = viewOf(block);
   const { verb, of } = view;
   const name = spelled(block.name, true).slice(0, 60) || "tool";
@@ -330,7 +331,7 @@ function call(block) {
       if (isObject(block.arguments) && !Array.isArray(block.arguments)) rest();
       else more(block.arguments);
   }
-  if (typeof block.id === "string") box.append(...agentsOf(block.id));
+  if (typeof block.id === "string") box.append(...agentsOf(block.id, entry));
   if (verb === "read") [box.dataset.path, box.dataset.from] = [path(), String(Number.isSafeInteger(of("offset")) && of("offset") > 0 ? of("offset") : 1)];
   return box;
 }
@@ -482,7 +483,7 @@ function elementsOf({ entry, prose: list, blobs, isQuiet }, callOf) {
   if (!isObject(entry)) return aside("[no entry]");
   switch (entry.type) {
     case "message":
-      return isObject(entry.message) ? spoken(entry.message, nextProse, operations, blobs, callOf) : aside("[empty message]");
+      return isObject(entry.message) ? spoken(entry.message, nextProse, operations, blobs, callOf, entry.id ?? null) : aside("[empty message]");
     case "custom_message":
       if (entry.display === false) return null;
       return { sort: "mark", title: oneLine(entry.customType, 60), parts: content(entry.content, blobs, nextProse) };
@@ -505,8 +506,8 @@ function elementsOf({ entry, prose: list, blobs, isQuiet }, callOf) {
   }
 }
 
-function spoken(message, nextProse, operations, blobs, callOf) {
-  const parts = () => content(message.content, blobs, nextProse);
+function spoken(message, nextProse, operations, blobs, callOf, id) {
+  const parts = () => content(message.content, blobs, nextProse, id);
   switch (message.role) {
     case "user":
       return { sort: "user", title: "User", parts: parts() };
