@@ -208,12 +208,13 @@ mod tests {
     #[test]
     fn hostile_texts_are_refused_with_their_line() {
         let bomb: String = (1..60).map(|at| format!("a{at}: &a{at} [*a{0}, *a{0}]\n", at - 1)).collect::<String>();
-        for (text, line) in [
-            (format!("z: &a0 xxxxxxxxxxxxxxxx\n{bomb}"), 19),
-            (format!("a: {}{}", "[".repeat(2_000), "]".repeat(2_000)), 1),
-            ("a: b: c\n".to_owned(), 1),
-            ("a: 1\n? [x]\n: 2\n".to_owned(), 2),
-            ("a: *none\n".to_owned(), 1),
+        for (text, line, why) in [
+            (format!("z: &a0 xxxxxxxxxxxxxxxx\n{bomb}"), 19, "its aliases make it too long"),
+            (format!("a: {}{}", "[".repeat(2_000), "]".repeat(2_000)), 1, ""),
+            (format!("a: {}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST)), 1, "it is nested too deeply"),
+            ("a: b: c\n".to_owned(), 1, ""),
+            ("a: 1\n? [x]\n: 2\n".to_owned(), 2, "a list or a mapping is no name"),
+            ("a: *none\n".to_owned(), 1, ""),
             // Each of the anchors keeps the text.
             (
                 format!(
@@ -223,10 +224,12 @@ mod tests {
                     "]".repeat(60)
                 ),
                 1,
+                "its aliases make it too long",
             ),
         ] {
             let fault = yaml_to_json(&text).unwrap_err();
             assert!(fault.line.abs_diff(line) <= 1, "{fault:?} of {}", &text[..20.min(text.len())]);
+            assert!(fault.why.contains(why), "{fault:?} of {}", &text[..20.min(text.len())]);
         }
     }
 }
