@@ -42,6 +42,14 @@ impl ErrorTail {
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
+
+    /// The line that says best why the server has ended: the last one about an error, else the last one. After an error Node.js
+    /// prints where it was, and its version.
+    fn reason(&self) -> Option<String> {
+        let lines = self.lines();
+        let is_error = |line: &&String| line.to_lowercase().contains("error");
+        lines.iter().rfind(is_error).or(lines.last()).cloned()
+    }
 }
 
 /// A running server. Dropping it ends all its processes.
@@ -191,7 +199,7 @@ fn lose(peer: &Weak<Peer>, ended: Result<(), LineTrouble>, tail: &ErrorTail) {
         Err(LineTrouble::TooLong) => format!("the server sent a message of more than {} MiB", LONGEST_MESSAGE >> 20),
         Err(LineTrouble::Io(error)) => format!("the server cannot be read: {error}"),
     };
-    let last = tail.lines().pop().map(|line| format!(": {line}")).unwrap_or_default();
+    let last = tail.reason().map(|line| format!(": {line}")).unwrap_or_default();
     peer.lose(&CallError::Gone(format!("{why}{last}")));
 }
 
@@ -270,5 +278,18 @@ mod tests {
         let lines = tail.lines();
         assert_eq!((lines.len(), lines[19].contains('\u{1b}')), (KEPT_LINES, false));
         assert!(lines[0].starts_with("line 10"), "{lines:?}");
+    }
+
+    #[test]
+    fn the_reason_is_the_last_line_about_an_error() {
+        let tail = ErrorTail::default();
+        assert_eq!(tail.reason(), None);
+        tail.push(b"I start");
+        assert_eq!(tail.reason().as_deref(), Some("I start"));
+        tail.push(b"Error: Cannot find module 'x'");
+        for line in ["    at node:internal/main:28:49", "", "Node.js v20.20.2"] {
+            tail.push(line.as_bytes());
+        }
+        assert_eq!(tail.reason().as_deref(), Some("Error: Cannot find module 'x'"));
     }
 }
