@@ -49,9 +49,7 @@ impl Scene {
 
     /// Runs node's test files, and the few that failed once more, one at a time.
     fn count_files(&mut self, files: &[String], command_for: impl Fn(&[String], usize) -> Command) -> Result<()> {
-        // By itself node leaves one processor idle, which is half of two.
-        let at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let mut command = command_for(files, at_once);
+        let mut command = command_for(files, tests_at_once());
         let answer = run::tee(&mut command)?;
         let first = Tally::read(&answer.said);
         let failed = again::failed_in_node(&answer.said, files);
@@ -69,6 +67,12 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+/// Half as many again as there are processors: most tests wait for other programs.
+fn tests_at_once() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    processors + processors.div_ceil(2)
 }
 
 fn must(mut command: Command) -> Result<StepOutcome> {
@@ -99,6 +103,8 @@ pub(crate) fn tests(scene: &mut Scene) -> Result<StepOutcome> {
             "--no-fail-fast",
             "--cargo-profile",
             cargo::TESTS,
+            "--test-threads",
+            &tests_at_once().to_string(),
         ])
     } else {
         scene.note("cargo-nextest is not installed: the tests ran under `cargo test`, without its isolation");
