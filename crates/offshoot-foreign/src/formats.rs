@@ -243,7 +243,7 @@ fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {
 }
 
 /// What lies in a folder, sorted. Links are not followed.
-fn below(folder: &Path, kind: fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
+pub(crate) fn below(folder: &Path, kind: fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let fitting = entries.filter(|entry| entry.file_type().is_ok_and(|found| kind(&found)));
     let mut paths: Vec<PathBuf> = fitting.map(|entry| entry.path()).collect();

@@ -39,6 +39,7 @@ mod formats;
 mod back;
 mod expiry;
 mod archive;
+mod subagents;
 
 pub use agent::Agent;
 pub use archive::{Archive, ArchivedSession, KeptCopy};
@@ -52,4 +53,5 @@ pub use importing::{ImportWish, RebuiltSource, SourceBytes, import_foreign, kept
 pub use omp_keys::{OmpKey, OmpKeys, omp_keys};
 pub use opening::{foreign_agent, open_foreign};
 pub use planned::ForeignHead;
+pub use subagents::subagents;
 pub use versions::KeptVersions;

@@ -71,6 +71,31 @@ pub(crate) fn ids_of(agent: Agent, store: &Path) -> Vec<String> {
     ForeignStore::of_sessions(store).read(read).ok().flatten().unwrap_or_default()
 }
 
+/// A session that another one has started.
+pub(crate) struct ChildRow {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) created: Option<i64>,
+}
+
+/// The sessions that name this one as their parent; a store that cannot be read has none. The times of opencode are in milliseconds.
+pub(crate) fn children_of(agent: Agent, store: &Path, id: &str) -> Vec<ChildRow> {
+    let of = match agent {
+        Agent::Opencode => "SELECT id, title, time_created FROM session WHERE parent_id = ?1",
+        _ => "SELECT id, title, NULL FROM sessions WHERE parent_session_id = ?1",
+    };
+    let read = |connection: &Connection| {
+        let mut children = connection.prepare(&format!("{of} LIMIT {MOST_SESSIONS}"))?;
+        let child = |row: &Row<'_>| {
+            let title = row.get::<_, Option<String>>(1).ok().flatten().unwrap_or_default();
+            Ok(ChildRow { id: row.get(0)?, title, created: row.get(2).ok().flatten() })
+        };
+        let children = children.query_map([id], child)?;
+        Ok(children.filter_map(rusqlite::Result::ok).filter(|child| is_plain(&child.id)).collect())
+    };
+    ForeignStore::of_sessions(store).read(read).ok().flatten().unwrap_or_default()
+}
+
 /// The records of a session; empty if the store has no such session.
 ///
 /// # Errors

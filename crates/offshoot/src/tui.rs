@@ -23,6 +23,7 @@ mod one_thread;
 mod job_context;
 mod choices;
 mod clipboard;
+mod copies_question;
 mod files;
 mod git_branch;
 mod extension_drawing;
@@ -145,7 +146,6 @@ fn converse(
     if history.is_empty() && args.approval.is_none() && setup.permissions.mode == ApprovalMode::Auto {
         app.ui.note(FIRST_START);
     }
-    crate::copies::question(app).iter().for_each(|words| app.ui.note(words));
     let editor = Editor::new(History::read(&history));
     // A prompt of the command line is sent at once; the draft is kept for another time.
     let draft = if said.is_empty() { files.take_left() } else { String::new() };

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_foreign::{Agent, subagents};
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Options, Session};
 
 use crate::support::{files, fixtures, golden, open, spelled};
 
@@ -174,4 +175,36 @@ fn two_hundred_thousand_forks_are_read() {
     let first = tree.roots().next().unwrap();
     assert_eq!((tree.len(), tree.children(first).count()), (200_001, 200_000));
     assert_eq!(tree.path(session.leaf().unwrap()).len(), 2);
+}
+
+/// The calls of one that no note names, and of a workflow, are nobody's.
+#[test]
+fn subagents_are_below_the_entries_whose_calls_made_them() {
+    let file = transcript('1');
+    let session = open(&file).session;
+    let list = subagents(Agent::Claude, &session, &file, Options::default);
+    let rows: Vec<String> = list.children.iter().map(|child| format!("{}: {}", child.words(), child.task)).collect();
+    assert_eq!(rows, ["agent-a1b2c3d4e5f60718 · Explore · completed: review", "agent-b9 · workflow-subagent · open: "]);
+    let first = &list.children[0];
+    assert_eq!(first.parent_entry.as_deref(), Some(uuid(0x12).as_str()));
+    assert_eq!((first.tool_call_id.as_deref(), first.messages), (Some("toolu_05"), 2));
+    assert_eq!(list.left_out, 0);
+}
+
+/// Links lead elsewhere, a note of megabytes and one that is no JSON say nothing, and a damaged transcript is opened as others are.
+#[test]
+fn subagents_of_hostile_folders_cost_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    std::fs::copy(transcript('1'), &file).unwrap();
+    let below = file.with_extension("").join("subagents");
+    std::fs::create_dir_all(below.join("agent-folder.jsonl")).unwrap();
+    std::os::unix::fs::symlink(transcript('2'), below.join("agent-link.jsonl")).unwrap();
+    std::fs::write(below.join("agent-empty.jsonl"), "").unwrap();
+    std::fs::write(below.join("agent-a.b.jsonl"), "{\"type\":\"user\"\n\0\0\n").unwrap();
+    std::fs::write(below.join("agent-a.b.meta.json"), "{".repeat(1 << 20)).unwrap();
+    std::fs::write(below.join("agent-empty.meta.json"), r#"{"toolUseId":7,"agentType":{"a":1}}"#).unwrap();
+    let list = subagents(Agent::Claude, &open(&file).session, &file, Options::default);
+    let rows: Vec<(&str, usize)> = list.children.iter().map(|child| (child.id.as_str(), child.depth())).collect();
+    assert_eq!((rows, list.left_out), (vec![("agent-a-b", 1), ("agent-empty", 1)], 0));
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::Agent;
+use offshoot_foreign::{Agent, subagents};
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
@@ -212,4 +212,24 @@ fn a_hostile_store_runs_nothing_and_names_no_other_file() {
         assert_eq!((std::fs::read(&store).unwrap(), std::fs::metadata(&store).unwrap().modified().unwrap()), before);
         assert_eq!(crate::support::files(&root, "").len(), 1, "nothing was made");
     }
+}
+
+/// Crush says the call, of opencode it is guessed by the time, and Gemini CLI says nothing.
+#[test]
+fn subagents_of_stores_and_folders_are_below_their_sessions() {
+    let of = |agent: Agent, path: PathBuf| {
+        let list = subagents(agent, &open(agent, &path), &path, Options::default);
+        assert_eq!(list.left_out, 0);
+        list.children
+    };
+    let kids = of(Agent::Crush, fixtures("crush").join(".crush/crush.db/crush-main"));
+    assert_eq!(kids.iter().map(|kid| kid.id.as_str()).collect::<Vec<_>>(), ["toolu_c9"]);
+    assert_eq!(kids[0].tool_call_id.as_deref(), Some("toolu_c9"));
+    let kids = of(Agent::Opencode, fixtures("opencode").join("opencode.db/ses_main"));
+    let rows: Vec<(&str, &str)> = kids.iter().map(|kid| (kid.id.as_str(), kid.task.as_str())).collect();
+    assert_eq!(rows, [("ses_kid", "review (@general subagent)")]);
+    let chats = fixtures("gemini-cli").join("tmp/demo/chats/session-2026-09-21T08-00-9a8b7c6d.jsonl");
+    let kids = of(Agent::Gemini, chats);
+    assert_eq!(kids.iter().map(|kid| kid.id.as_str()).collect::<Vec<_>>(), ["sub-1"]);
+    assert!(kids[0].messages > 0 && kids[0].parent_entry.is_none());
 }

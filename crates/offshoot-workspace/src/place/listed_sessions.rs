@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use offshoot_foreign::subagents;
 use offshoot_session::children::ChildList;
 use offshoot_session::clock::{Clock as _, SystemClock};
 use offshoot_session::error::{self, Diagnostic};
 use offshoot_session::list::SessionInfo;
-use offshoot_session::session::Session;
+use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Progress, Scope, Store as _};
 
 use super::Place;
@@ -46,6 +47,11 @@ impl Place {
 
     /// Those of an open session. A folder that cannot be read has none, and a session in memory neither.
     pub(crate) fn children_of(&self, session: &Session) -> ChildList {
+        if let Some(file) = session.origin().filter(|_| session.file().is_none()) {
+            let options = || self.options_for(file, SpillPolicy::default());
+            let agent = self.agent_of_session(file);
+            return agent.map(|agent| subagents(agent, session, file, options)).unwrap_or_default();
+        }
         let read = session.file().map(|file| self.children(&[file])).unwrap_or_default();
         read.into_iter().flatten().next().unwrap_or_default()
     }

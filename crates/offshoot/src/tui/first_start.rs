@@ -1,5 +1,5 @@
 //! What is asked before the first conversation, in one panel: trust, the project's extensions and MCP servers, the own folders of pi and
-//! oh-my-pi, a key. Each answer goes to whoever asked. Draws nothing.
+//! oh-my-pi, copies of other agents' sessions, a key. Each answer goes to whoever asked. Draws nothing.
 
 use offshoot_app::agent::Args;
 use offshoot_app::app::App;
@@ -8,7 +8,7 @@ use offshoot_app::trust::Trust;
 use offshoot_session::session::Session;
 
 use super::start_panel::{StartAnswer, StartQuestion, ask};
-use super::{extension_question, mcp_question, peer_question, trust_question};
+use super::{copies_question, extension_question, mcp_question, peer_question, trust_question};
 use crate::commands::auth::{first_key, lacks_key};
 
 /// Asks what nobody has answered yet, and returns the program with the decision about the session's folder.
@@ -20,11 +20,13 @@ pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> 
     let extensions = extension_question::question(&trusting, args, session)?;
     let servers = mcp_question::questions(&trusting, args, folder)?;
     let peers = peer_question::questions(app)?;
+    let copies = copies_question::question(app);
     let others = [trust, &extensions.as_ref().map(|(question, _)| question.clone())];
     let of_servers = servers.iter().map(|(_, question)| question);
     let of_peers = peers.iter().map(|(_, question)| question);
+    let of_copies = copies.iter().map(|(_, question)| question);
     let mut questions: Vec<StartQuestion> =
-        others.into_iter().flatten().chain(of_servers).chain(of_peers).cloned().collect();
+        others.into_iter().flatten().chain(of_servers).chain(of_peers).chain(of_copies).cloned().collect();
     let wants_key = begins_without_a_key(args) && lacks_key(app)?;
     // Alone, the list of providers is the panel.
     let is_key_alone = questions.is_empty();
@@ -44,6 +46,7 @@ pub(super) fn settled(app: &App, args: &Args, session: &Session) -> Result<App> 
         }
     }
     peers.iter().for_each(|(peer, _)| peer_question::settle(app, *peer, answer_if(true)));
+    copies.iter().for_each(|(archive, _)| copies_question::settle(app, archive, answer_if(true)));
     // Another program's folder may have brought one meanwhile.
     let enters_key = is_key_alone || answer_if(true).is_some();
     if wants_key && enters_key && lacks_key(app)? {

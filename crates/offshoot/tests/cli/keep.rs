@@ -2,18 +2,28 @@
 
 use insta::assert_snapshot;
 
+use crate::agent::Talk;
+use crate::terminal::Terminal;
 use crate::world::World;
 
 const NAME: &str = "11111111-2222-4222-8222-222222222222";
 
 fn with_claude() -> (World, std::path::PathBuf) {
     let world = World::new();
+    let file = old_session(&world);
+    (world, file)
+}
+
+/// One that Claude Code may delete at any time.
+fn old_session(world: &World) -> std::path::PathBuf {
     let file = world.home().join(format!(".claude/projects/-w/{NAME}.jsonl"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let line =
         r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"why?"}}"#;
     std::fs::write(&file, format!("{line}\n")).unwrap();
-    (world, file)
+    let modified = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_312_000);
+    std::fs::File::options().append(true).open(&file).unwrap().set_modified(modified).unwrap();
+    file
 }
 
 #[test]
@@ -58,4 +68,23 @@ fn what_is_missing_or_too_much_is_named() {
     [exit code 3]
     "#);
     assert!(world.run("keep --json list").contains(r#""copies":[]"#));
+}
+
+/// Without an answer nothing is copied, and nobody is asked a second time.
+#[test]
+fn whoever_begins_a_conversation_is_asked_once_before_something_is_deleted() {
+    for (typed, is_kept) in [("y\r", true), ("n\r", false), ("\r", false)] {
+        let talk = Talk::new([]);
+        old_session(&talk.world);
+        let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+        terminal.until_text("Keep copies? Claude Code will delete a session within 3 days.").until_text("Enter:");
+        terminal.send(typed);
+        terminal.until_text("m1").until_idle().send("\x04");
+        assert!(terminal.ended());
+        let runs = talk.world.run("keep run");
+        assert_eq!(!runs.contains("no agent's sessions are copied"), is_kept, "{runs}");
+        let mut terminal = Terminal::offshoot(&talk, &[], (80, 24));
+        terminal.until_text("m1").until_idle().send("\x04");
+        assert!(terminal.ended() && !terminal.raw().contains("Keep copies?"));
+    }
 }
