@@ -46,7 +46,7 @@ pub fn subagents(agent: Agent, session: &Session, path: &Path, options: impl Fn(
     if found.is_empty() {
         return list;
     }
-    let calls = MadeByCalls::of(session, found.iter().filter_map(|(note, _)| note.call.as_deref()).collect());
+    let calls = MadeByCalls::of(session, &found.iter().filter_map(|(note, _)| note.call.as_deref()).collect());
     for (note, path) in found {
         let note = if agent == Agent::Opencode { calls.guessed(note) } else { note };
         match subagent(agent, &path, note, &calls, options()) {
@@ -132,7 +132,7 @@ struct MadeByCalls {
 
 impl MadeByCalls {
     /// Reads what assistants have said and what tools have given. An entry that cannot be read has no calls.
-    fn of(session: &Session, wanted: HashSet<&str>) -> Self {
+    fn of(session: &Session, wanted: &HashSet<&str>) -> Self {
         let mut found = Self::default();
         let tree = session.tree();
         for ix in tree.entries() {
