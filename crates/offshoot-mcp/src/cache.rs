@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::definition::ToolDefinition;
 use crate::era::Era;
-use crate::server::Server;
 
 /// Larger files are not read.
 const LARGEST: u64 = 32 << 20;
@@ -44,13 +43,6 @@ impl DefinitionCache {
         let tools = tools.iter().map(|tool| ToolDefinition::of(server, tool).ok()).collect::<Option<_>>()?;
         let has_resources = value["resources"].as_bool().unwrap_or_default();
         Some(KnownServer { tools, era: value["era"].as_str().and_then(Era::parse), has_resources })
-    }
-
-    /// Remembers a server whose tools were listed.
-    pub fn keep(&self, server: &Server) {
-        if let Some(known) = server.known() {
-            self.write(&server.configured.config.hash, &known);
-        }
     }
 
     /// What cannot be kept is listed again by the next run.

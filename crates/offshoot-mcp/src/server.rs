@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
-use crate::cache::KnownServer;
+use crate::cache::{DefinitionCache, KnownServer};
 use crate::client::{Client, ServerSelf, begin};
 use crate::config_file::ConfiguredServer;
 use crate::definition::ToolDefinition;
@@ -170,6 +170,13 @@ impl Server {
     /// Where it stands.
     pub fn state(&self) -> ServerState {
         self.inner().state.clone()
+    }
+
+    /// Has its tools remembered for the next start, if they were listed.
+    pub fn remember_in(&self, definitions: &DefinitionCache) {
+        if let Some(known) = self.known() {
+            definitions.write(&self.configured.config.hash, &known);
+        }
     }
 
     /// What the next run should know of it; `None`: its tools are not known.

@@ -171,7 +171,7 @@ impl Servers {
     async fn try_server(self: Arc<Self>, server: Arc<Server>) {
         match server.list_tools().await {
             Ok(()) => {
-                self.cache.keep(&server);
+                server.remember_in(&self.cache);
                 let troubles = server.troubles();
                 troubles.iter().for_each(|trouble| self.tell(format!("MCP server {}: {trouble}", server.name())));
             }

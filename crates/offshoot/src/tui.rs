@@ -23,7 +23,6 @@ mod one_thread;
 mod job_context;
 mod choices;
 mod clipboard;
-mod copies_question;
 mod files;
 mod git_branch;
 mod extension_drawing;
@@ -50,6 +49,7 @@ mod trust_question;
 mod extension_question;
 mod mcp_question;
 mod peer_question;
+mod copies_question;
 mod first_start;
 mod program;
 

@@ -291,7 +291,7 @@ async fn tried(found: FoundServer, server: Arc<Server>, definitions: DefinitionC
         },
     });
     // The next conversation declares them at once.
-    definitions.keep(&server);
+    server.remember_in(&definitions);
     listed.tools = server.tools().map_or(0, |tools| tools.len());
     listed.troubles = server.troubles();
     listed.last = server.last_lines();
