@@ -54,10 +54,14 @@ pub(crate) fn outcome(of: ResultOf<'_>, result: &Value) -> ToolOutcome {
     ToolOutcome { content, details: Some(Value::Object(details)), is_error, ..ToolOutcome::default() }
 }
 
-/// Whether a text of the result is the structured content.
+/// Whether the texts of the result say what the structured content does: one is its JSON, or each of its members is one of them, as in
+/// `{"content": "the text of a file"}`.
 fn says(blocks: &[Value], structured: &Value) -> bool {
-    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-    texts.filter_map(|text| serde_json::from_str::<Value>(text).ok()).any(|value| value == *structured)
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    let is_said = |value: &Value| value.as_str().is_some_and(|text| texts.contains(&text));
+    let are_members_said = |members: &Map<String, Value>| !members.is_empty() && members.values().all(is_said);
+    structured.as_object().is_some_and(are_members_said)
+        || texts.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).any(|value| value == *structured)
 }
 
 fn shown(of: ResultOf<'_>, block: &Value) -> Block {
@@ -202,6 +206,11 @@ mod tests {
         assert_eq!(texts(&same), ["{\n \"a\": 1}"]);
         let other = json!({"content": [{"type": "text", "text": "found"}], "structuredContent": content});
         assert_eq!(texts(&other), ["found", "```json\n{\"a\":1}\n```"]);
+        let file =
+            json!({"content": [{"type": "text", "text": "all of it"}], "structuredContent": {"content": "all of it"}});
+        assert_eq!(texts(&file), ["all of it"]);
+        let more = json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"a": "x", "b": 1}});
+        assert_eq!(texts(&more).len(), 2);
         let alone = json!({"structuredContent": content});
         let (shown, outcome, _folder) = of(&alone);
         assert_eq!(shown, ["```json\n{\"a\":1}\n```"]);

@@ -187,7 +187,7 @@ fn subagents_are_below_the_entries_whose_calls_made_them() {
     assert_eq!(rows, ["agent-a1b2c3d4e5f60718 · Explore · completed: review", "agent-b9 · workflow-subagent · open: "]);
     let first = &list.children[0];
     assert_eq!(first.parent_entry.as_deref(), Some(uuid(0x12).as_str()));
-    assert_eq!((first.tool_call_id.as_deref(), first.messages), (Some("toolu_05"), 2));
+    assert_eq!((first.tool_call_id.as_deref(), first.messages), (Some("toolu_05"), 4));
     assert_eq!(list.left_out, 0);
 }
 
