@@ -3,7 +3,8 @@
 use offshoot_agent::testing::script::Reply;
 use serde_json::json;
 
-use crate::agent::{Talk, until_ended};
+use crate::agent::Talk;
+use crate::agent_stops::until_ended;
 
 /// What a command has written, once it is a whole line.
 fn line(talk: &Talk, name: &str) -> String {

@@ -7,7 +7,8 @@ use insta::assert_snapshot;
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
-use crate::agent::{Talk, until_ended};
+use crate::agent::Talk;
+use crate::agent_stops::until_ended;
 use crate::crashes::say;
 use crate::rpc_client::RpcClient;
 use crate::terminal::Terminal;
@@ -637,8 +638,8 @@ fn listings(talk: &Talk) -> [String; 2] {
     let mut input = child.stdin.take().unwrap();
     let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
     input.write_all(b"{\"id\":\"1\",\"type\":\"prompt\",\"message\":\"/extensions\"}\n").unwrap();
-    let notice = crate::agent::until(&mut output, |record| record["method"] == "notify");
-    let answer = crate::agent::until(&mut output, |record| record["type"] == "response");
+    let notice = crate::agent_stops::until(&mut output, |record| record["method"] == "notify");
+    let answer = crate::agent_stops::until(&mut output, |record| record["type"] == "response");
     assert_eq!(answer["success"], true, "{answer}");
     drop(input);
     child.wait().unwrap();

@@ -7,6 +7,7 @@ mod world;
 mod agent;
 mod agent_kill;
 mod agent_session;
+mod agent_stops;
 mod agent_story;
 mod agents_folders;
 mod api;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
-use crate::agent::{Talk, until, until_ended};
+use crate::agent::Talk;
+use crate::agent_stops::{until, until_ended};
 use crate::extensions::{command, extension, has_node};
 use crate::rpc_client::RpcClient;
 use crate::sandbox::has_sandbox;
@@ -253,6 +254,8 @@ fn servers_are_added_listed_and_removed() {
         servers.iter().map(|server| (server["name"].as_str().unwrap(), server["state"].as_str().unwrap())).collect();
     assert_eq!(states, [("odd", "ready"), ("off", "off"), ("gone", "failed")]);
     assert_eq!((&servers[0]["tools"], &servers[0]["protocol"]), (&json!(2), &json!("2025-06-18")));
+    let remembered = std::fs::read_dir(talk.world.home().join(".cache/offshoot/mcp")).unwrap();
+    assert_eq!(remembered.count(), 1, "the next conversation declares the tools at once");
     assert!(talk.run(&["mcp", "remove", "nobody"]).contains("names no server nobody"));
     for name in ["gone", "off"] {
         talk.run(&["mcp", "remove", name]);

@@ -8,7 +8,8 @@ use offshoot_agent::testing::script::Reply;
 use offshoot_protocol::SandboxMode;
 use serde_json::{Value, json};
 
-use crate::agent::{Talk, until_ended};
+use crate::agent::Talk;
+use crate::agent_stops::until_ended;
 use crate::sandbox_escapes::{ALL, confined, is_possible, policy};
 use crate::terminal::Terminal;
 

@@ -8,7 +8,8 @@ use offshoot_agent::testing::script::{Reply, Then};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::agent::{Talk, container};
+use crate::agent::Talk;
+use crate::agent_stops::container;
 use crate::terminal::{Terminal, signal};
 
 /// The process of the program that a shell runs.
