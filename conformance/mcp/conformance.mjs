@@ -18,6 +18,7 @@ const driver = join(dirname(fileURLToPath(import.meta.url)), "driver.mjs");
 const listed = spawnSync(process.execPath, [program, "list", "--client"], { env, encoding: "utf8" }).stdout;
 const all = [...listed.matchAll(/^\s+- (\S+) \[(.*)\]/gm)].map(([, name, versions]) => ({ name, versions }));
 const cwd = mkdtempSync(join(tmpdir(), "offshoot-conformance-"));
+if (all.length === 0) throw new Error(`${program} lists no scenarios`);
 let passed = 0;
 console.log("| scenario | versions | result |\n|---|---|---|");
 for (const { name, versions } of all.filter(({ name }) => named.length === 0 || named.includes(name))) {

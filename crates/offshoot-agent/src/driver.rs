@@ -231,7 +231,7 @@ pub(crate) struct Driver {
     /// Whether requests leave out tools that the mode would only refuse: since the start, until the mode is another one.
     leaves_out_changes: bool,
     began: ToldMode,
-    /// What the last message about the mode said that this program has sent; `None` if none was sent.
+    /// The mode in the last message about it from this program; `None` before the first one.
     told_mode: Option<ToldMode>,
     /// Whether the model sees the plan that was accepted on this branch, if one was, or will with the next prompt.
     knows_plan: bool,

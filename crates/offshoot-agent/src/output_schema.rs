@@ -36,6 +36,8 @@ const CHECKED: [&str; 20] = [
     "exclusiveMaximum",
     "minProperties",
 ];
+/// The types of values.
+const KINDS: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 /// Keywords that say nothing about a value.
 const SAID: [&str; 9] =
     ["title", "description", "default", "examples", "$schema", "$id", "$comment", "deprecated", "format"];
@@ -103,19 +105,33 @@ fn known(schema: &Value, depth: usize) -> Result<(), String> {
                 one_line(keyword, 40)
             ));
         }
+        has_form(keyword, value)?;
         match (keyword.as_str(), value) {
             ("properties", Value::Object(of)) => of.values().try_for_each(|schema| known(schema, depth + 1))?,
             ("anyOf" | "oneOf" | "allOf", Value::Array(all)) => {
                 all.iter().try_for_each(|schema| known(schema, depth + 1))?;
             }
             ("additionalProperties" | "items" | "not", schema) => known(schema, depth + 1)?,
-            ("properties" | "anyOf" | "oneOf" | "allOf", _) => {
-                return Err(format!("outputSchema: {keyword} has another form"));
-            }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Whether the value of a keyword is one that is looked at: a bound that is a text would hold nothing back.
+fn has_form(keyword: &str, value: &Value) -> Result<(), String> {
+    let are_texts = |value: &Value| value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+    let is_type = |value: &Value| value.as_str().is_some_and(|kind| KINDS.contains(&kind));
+    let fits = match keyword {
+        "type" => is_type(value) || value.as_array().is_some_and(|all| all.iter().all(is_type)),
+        "required" => are_texts(value),
+        "properties" => value.is_object(),
+        "enum" | "anyOf" | "oneOf" | "allOf" => value.is_array(),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" => value.is_u64(),
+        _ => true,
+    };
+    if fits { Ok(()) } else { Err(format!("outputSchema: {keyword} has another form")) }
 }
 
 /// The place of a value, for people.
@@ -221,10 +237,8 @@ fn bounds(
     let of = |name: &str| members.get(name).and_then(Value::as_f64);
     let number = count as f64;
     match (of(least), of(most)) {
-        (Some(least), _) if number < least => {
-            Err(format!("{} has {count} {what}, and {least} are the least", place(path)))
-        }
-        (_, Some(most)) if number > most => Err(format!("{} has {count} {what}, and {most} are the most", place(path))),
+        (Some(least), _) if number < least => Err(format!("{} has {count} of at least {least} {what}", place(path))),
+        (_, Some(most)) if number > most => Err(format!("{} has {count} of at most {most} {what}", place(path))),
         _ => Ok(()),
     }
 }
@@ -291,8 +305,8 @@ mod tests {
             ("[]", r#"the value is array, not "object""#),
             (r#"{"files": []}"#, r#"the value lacks "risk""#),
             (r#"{"files": ["ab", 3], "risk": "low"}"#, r#".files[1] is number, not "string""#),
-            (r#"{"files": ["a"], "risk": "low"}"#, ".files[0] has 1 characters, and 2 are the least"),
-            (r#"{"files": ["aa", "bb", "cc"], "risk": "low"}"#, ".files has 3 items, and 2 are the most"),
+            (r#"{"files": ["a"], "risk": "low"}"#, ".files[0] has 1 of at least 2 characters"),
+            (r#"{"files": ["aa", "bb", "cc"], "risk": "low"}"#, ".files has 3 of at most 2 items"),
             (r#"{"files": [], "risk": "odd"}"#, r#".risk is none of ["low","high"]"#),
             (r#"{"files": [], "risk": "low", "score": 0}"#, ".score is too small: 0"),
             (r#"{"files": [], "risk": "low", "more": 1}"#, r#"the value has "more", which is not in the schema"#),
@@ -308,6 +322,21 @@ mod tests {
         assert!(refused(json!({"$ref": "#/x"})).contains("which is not checked here"));
         assert!(refused(json!({"properties": {"a": {"pattern": "x"}}})).contains("\"pattern\""));
         assert!(refused(json!([])).contains("no JSON schema"));
+        // What is not looked at would fit everything.
+        for odd in [
+            json!({"type": 5}),
+            json!({"type": ["string", "text"]}),
+            json!({"required": "a"}),
+            json!({"required": [1]}),
+            json!({"properties": []}),
+            json!({"enum": "a"}),
+            json!({"anyOf": {}}),
+            json!({"minimum": "1"}),
+            json!({"minItems": -1}),
+            json!({"items": {"maxLength": 1.5}}),
+        ] {
+            assert!(refused(odd.clone()).contains("has another form"), "{odd}");
+        }
         assert!(refused(json!({"description": "x".repeat(20_000)})).contains("are the most"));
         let mut deep = json!({});
         for _ in 0..100 {

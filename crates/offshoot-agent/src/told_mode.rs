@@ -1,5 +1,5 @@
-//! What the model is told of the approval mode: which calls are refused, or no longer are. It is a message of the conversation, so that the
-//! cached prefix stays. Knows no rule.
+//! Messages to the model about the approval mode: which calls are refused, or no longer are. A message of the conversation keeps the cached
+//! prefix. Knows no rule.
 
 use offshoot_protocol::ApprovalMode;
 use offshoot_protocol::message::{Content, CustomMessage};
@@ -61,7 +61,7 @@ pub(crate) fn message(mode: ApprovalMode, has_plan_tool: bool) -> CustomMessage 
     }
 }
 
-/// What the last message about the mode says; `None` if there is no such message. The message about an accepted plan names a mode, too.
+/// The mode in the last message about it, or about an accepted plan; `None` if there is no such message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<ToldMode> {
     last_told(session, context, &[KIND, told_plan::KIND], |details| {
         Some(ToldMode::of(ApprovalMode::parse(&details.str("mode")?)?))

@@ -96,16 +96,7 @@ fn is_opened(answers: &BTreeMap<String, FieldAnswer>) -> bool {
 }
 
 fn choice_field(id: &str, question: &str, labels: &[&str]) -> FormField {
-    let option = |label: &&str| FormOption { label: (*label).to_owned(), description: None, preview: None };
-    let kind = FieldKind::Choice {
-        options: labels.iter().map(option).collect(),
-        multi: false,
-        recommended: None,
-        other: false,
-        chosen: Vec::new(),
-        minimum: None,
-        maximum: None,
-    };
+    let kind = FieldKind::one_of(labels.iter().map(|label| (*label).to_owned()));
     FormField { id: id.to_owned(), header: None, question: question.to_owned(), kind, required: true }
 }
 

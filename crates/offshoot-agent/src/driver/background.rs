@@ -44,7 +44,7 @@ impl InBackground {
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the model is told of those that its branch has started and that have ended unheard.
+    /// The message about commands and agents of this branch that have ended since the last one.
     pub(super) async fn ended_of_branch(&self, writer: &WriterHandle) -> Option<CustomMessage> {
         let mut untold = self.commands.untold();
         untold.extend(self.children().untold());

@@ -55,7 +55,7 @@ impl Driver {
         is_news.then(|| self.dated(told_mode::message(mode, self.has_plan_tool())))
     }
 
-    /// Reads from the session again what the model was told of the mode, the sandbox and a plan.
+    /// Reads the last messages about the mode, the sandbox and a plan from the session again.
     pub(super) fn forget_told(&mut self) {
         (self.told_mode, self.knows_plan) = (None, false);
         self.known_sandbox.forget_told();

@@ -6,9 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::args;
 use super::background::BackgroundCommands;
 use offshoot_protocol::{ApprovalMode, Form, FormAnswer};
 use offshoot_session::todo::TodoList;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 
@@ -44,14 +47,25 @@ pub struct TaskOrder {
     pub fork: bool,
 }
 
-/// What a task may use, with all that it starts. `None`: no limit of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// What a task may use, with all that it starts. `None`: no limit of its own. The same JSON is in calls and in the first entry of a
+/// child's file.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names say what they are")]
+#[serde(default)]
 pub struct TaskLimits {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "amount")]
     pub usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "args::whole")]
     pub tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "args::whole")]
     pub requests: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "args::whole")]
     pub seconds: Option<u64>,
+}
+
+/// A limit that is no positive number lets nothing through.
+fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    Ok(args::number(from)?.map(|amount| if amount > 0.0 { amount } else { 0.0 }))
 }
 
 /// Starts agents for one call.

@@ -37,24 +37,12 @@ struct TaskInputOrder {
     #[schemars(skip)]
     thinking: Option<String>,
     /// What it may use at most.
-    limits: Option<TaskInputLimits>,
+    limits: Option<TaskLimits>,
     /// Schema of its last message.
     #[serde(rename = "outputSchema")]
     output_schema: Option<serde_json::Map<String, Value>>,
     /// Begin with this conversation.
     fork: Option<bool>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct TaskInputLimits {
-    #[serde(default, deserialize_with = "args::number")]
-    usd: Option<f64>,
-    #[serde(default, deserialize_with = "args::whole")]
-    tokens: Option<u64>,
-    #[serde(default, deserialize_with = "args::whole")]
-    requests: Option<u64>,
-    #[serde(default, deserialize_with = "args::whole")]
-    seconds: Option<u64>,
 }
 
 /// The name of [`Task`].
@@ -113,7 +101,7 @@ pub(crate) fn task_call(arguments: Value) -> Result<TaskCall, ToolOutcome> {
         agent: said(agent),
         model: said(model),
         thinking: said(thinking),
-        limits: limits.map(TaskLimits::from).unwrap_or_default(),
+        limits: limits.unwrap_or_default(),
         output_schema: output_schema.map(Value::Object),
         fork: fork.unwrap_or_default(),
     };
@@ -123,14 +111,6 @@ pub(crate) fn task_call(arguments: Value) -> Result<TaskCall, ToolOutcome> {
 
 fn said(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
-}
-
-impl From<TaskInputLimits> for TaskLimits {
-    /// A limit that is no positive number is one that lets nothing through.
-    fn from(limits: TaskInputLimits) -> Self {
-        let TaskInputLimits { usd, tokens, requests, seconds } = limits;
-        Self { usd: usd.map(|usd| if usd > 0.0 { usd } else { 0.0 }), tokens, requests, seconds }
-    }
 }
 
 /// Of the flat form a list with one task.

@@ -232,7 +232,7 @@ fn a_limit_ends_a_child_before_the_request_that_could_pass_it() {
     });
 }
 
-/// A child is told once to finish when it has spent 80 % of a limit of its own.
+/// A child that has spent 80 % of its own limit gets one message to finish.
 #[test]
 fn a_child_that_has_used_most_of_a_limit_is_told_once() {
     run(async {

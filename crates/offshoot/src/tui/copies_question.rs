@@ -18,9 +18,9 @@ pub(super) fn question(app: &App) -> Option<(Archive, StartQuestion)> {
     let sessions = if count == 1 { "a session".to_owned() } else { format!("{count} sessions") };
     let question = StartQuestion {
         title: format!("Keep copies? {agents} will delete {sessions} within {SOON_DAYS} days."),
-        about: "Copies are made of what is new, of all agents, while you use offshoot.",
+        about: "What is new is copied while you use offshoot. The agents' folders stay as they are.",
         details: Vec::new(),
-        notes: vec!["Nothing is changed where the agents keep their sessions."],
+        notes: Vec::new(),
         answers: vec![StartAnswer::new("yes", "keep copies"), StartAnswer::new("no", "do not keep any")],
         otherwise: "not now; `offshoot keep on` does it later",
     };

@@ -49,7 +49,7 @@ impl StartQuestion {
         lines.extend(self.details.iter().map(|detail| format!("  {detail}")));
         lines.push(String::new());
         lines.extend(self.notes.iter().map(|note| (*note).to_owned()));
-        lines.push(String::new());
+        lines.extend((!self.notes.is_empty()).then(String::new));
         lines.extend(self.answers.iter().map(|answer| format!("  {}      {}", answer.key(), answer.meaning)));
         lines.push(format!("  Enter  {}", self.otherwise));
         lines.push(String::new());

@@ -70,7 +70,7 @@ impl CallChildren {
     }
 }
 
-/// Shows where the children stand until all have ended.
+/// Shows the state of the children until all have ended.
 async fn watched(live: &LiveCall, show: impl Fn(&[ChildReport])) -> Vec<ChildReport> {
     let mut ended = std::pin::pin!(live.end());
     loop {

@@ -1,4 +1,4 @@
-//! A child from its start to its end: its session, what it is told, and how its work ends.
+//! The life of a child: its session, its prompts, and how its work ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::writer::Writer;
 
 /// The beginning of what a child says, for rows.
 const LONGEST_ROW: usize = 200;
-/// From this part of a limit on a child is told to finish.
+/// When it has spent this part of a limit, a child gets a message to finish.
 const NEARLY: f64 = 0.8;
 const FINISH: &str =
     "You have used most of what you may use. Finish now: your next message should report what you have.";
@@ -42,7 +42,7 @@ pub(super) struct Child {
     pub(super) file: Option<PathBuf>,
     pub(super) parent_file: Option<String>,
     pub(super) beginning: ChildStart,
-    /// The task as it is told.
+    /// The prompt with the task.
     pub(super) first_words: String,
     pub(super) schema: Option<OutputSchema>,
     pub(super) limits: TaskLimits,

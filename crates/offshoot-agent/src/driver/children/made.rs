@@ -20,7 +20,7 @@ use crate::stored_prompt::ToolSets;
 use crate::system_prompt::{PromptParts, SystemPrompt};
 use crate::tool::{PLAN_TOOL, TASK_TOOL, TaskOrder, Tool, ToolFilter};
 
-/// What a child is told that begins with its parent's context.
+/// The first words to a child that has its parent's context.
 const FORKED: &str = "You are another agent now, beside the one of this conversation, which goes on without you. \
                       Do the task below alone; your last message is its result.";
 
@@ -70,8 +70,8 @@ impl ChildPlan {
         Ok(Self { definition, context: context.cloned(), model, thinking, schema, forks: order.fork })
     }
 
-    /// What the child is told first: its task. One that begins with its parent's context keeps its parent's system prompt, so that the
-    /// provider knows the beginning of the request, and is told here what it is.
+    /// The first prompt: the task. A child with its parent's context has its parent's system prompt, too, so that the provider has the
+    /// beginning of the request cached; its own instructions are in this prompt.
     pub(super) fn first_words(&self, task: &str) -> String {
         if !self.forks {
             return task.to_owned();

@@ -13,7 +13,7 @@ use super::start::ChildOrigin;
 use super::{ChildInput, Driver, DriverInput};
 use crate::request_queue::{Askable as _, Asked, ReplyTo};
 use crate::spending::Spending;
-use crate::tool::{TaskLimits, TaskOrder};
+use crate::tool::TaskOrder;
 
 /// An order as the child's own request. Nobody waits for the end of a stop: its event says it.
 trait OrderAsked {
@@ -122,7 +122,7 @@ impl CallChildren {
             task: beginning.task.clone(),
             agent: Some(beginning.agent.clone()),
             model: known.model.clone().filter(|named| model_named(&self.setup, named).is_some()),
-            limits: limits_of(&beginning.limits),
+            limits: serde_json::from_str(&beginning.limits).unwrap_or_default(),
             output_schema: beginning.schema.as_deref().and_then(|schema| serde_json::from_str(schema).ok()),
             ..TaskOrder::default()
         };
@@ -145,17 +145,5 @@ impl CallChildren {
         let stays = ChildInput::Stays { live: Box::new(live), origin: beginning.parent_entry.clone() };
         drop(self.parent.send(DriverInput::Child(stays)));
         Ok(())
-    }
-}
-
-/// The limits that a child's first entry names.
-fn limits_of(json: &str) -> TaskLimits {
-    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
-    let whole = |name: &str| value.get(name).and_then(serde_json::Value::as_u64);
-    TaskLimits {
-        usd: value.get("usd").and_then(serde_json::Value::as_f64),
-        tokens: whole("tokens"),
-        requests: whole("requests"),
-        seconds: whole("seconds"),
     }
 }

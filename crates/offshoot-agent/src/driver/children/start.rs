@@ -18,7 +18,7 @@ use super::report::ChildReport;
 use crate::driver::DriverInput;
 use crate::family::ChildPlace;
 use crate::spending::Spending;
-use crate::tool::{TaskLimits, TaskOrder};
+use crate::tool::TaskOrder;
 
 /// What a child is started for.
 pub(super) struct ChildOrigin<'a> {
@@ -110,7 +110,7 @@ impl CallChildren {
             depth,
             task: order.task.clone(),
             context: context.cloned(),
-            limits: limits_json(&order.limits),
+            limits: serde_json::to_string(&order.limits).unwrap_or_default(),
             schema: plan.schema.as_ref().map(crate::output_schema::OutputSchema::text),
             fork: order.fork,
         };
@@ -170,16 +170,4 @@ impl CallChildren {
         }
         spending
     }
-}
-
-fn limits_json(limits: &TaskLimits) -> String {
-    let TaskLimits { usd, tokens, requests, seconds } = limits;
-    let members = [
-        usd.map(|usd| ("usd", serde_json::json!(usd))),
-        tokens.map(|tokens| ("tokens", serde_json::json!(tokens))),
-        requests.map(|requests| ("requests", serde_json::json!(requests))),
-        seconds.map(|seconds| ("seconds", serde_json::json!(seconds))),
-    ];
-    let members = members.into_iter().flatten().map(|(name, value)| (name.to_owned(), value));
-    serde_json::Value::Object(members.collect()).to_string()
 }
