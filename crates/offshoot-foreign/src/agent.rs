@@ -1,5 +1,7 @@
 //! The agents whose sessions are read. Knows their names, not their files.
 
+use std::path::Path;
+
 /// A program that keeps sessions of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agent {
@@ -75,11 +77,13 @@ impl Agent {
         Self::ALL.iter().copied().find(|agent| agent.word() == word)
     }
 
-    /// Whether its records only grow, so that an import can follow them. Others change theirs in place.
+    /// Whether the records of a session of this agent only grow, so that an import can follow them. Others change theirs in place.
     #[must_use]
-    pub fn only_appends(self) -> bool {
+    pub fn only_appends(self, path: &Path) -> bool {
         match self {
-            Self::Claude | Self::Codex | Self::Gemini | Self::Copilot | Self::Cursor => true,
+            Self::Claude | Self::Codex | Self::Copilot => true,
+            // Their other forms are rewritten.
+            Self::Gemini | Self::Cursor => path.extension().is_some_and(|extension| extension == "jsonl"),
             Self::Opencode | Self::Goose | Self::Crush | Self::Aider => false,
         }
     }

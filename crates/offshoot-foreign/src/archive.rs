@@ -185,7 +185,7 @@ impl Archive {
     /// Whether a source begins with its copy. Rows may change anywhere.
     fn continues(&self, agent: Agent, medium: &ForeignMedium, known: &[Segment], have: u64) -> io::Result<bool> {
         let Some(last) = known.last() else { return Ok(false) };
-        if agent.only_appends() {
+        if agent.only_appends(medium.path()) {
             return Ok(tail_of(medium, have)? == last.tail);
         }
         let length = medium.len()?;
@@ -258,7 +258,7 @@ impl Archive {
     /// Something is there, the session was in a store of rows, or it cannot be read or written.
     pub fn restore(&self, session: &ArchivedSession) -> io::Result<()> {
         let target = &session.source;
-        if !session.agent.only_appends() {
+        if is_in_store(target) {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "rows cannot be given back to a store of another program",
@@ -332,6 +332,12 @@ fn name_of(agent: Agent, source: &Path) -> String {
 /// Says which session was forgotten to whoever asks for it, and nothing to others.
 fn tombstone(agent: Agent, name: &str) -> String {
     hex_hash(&[b"forgotten", agent.word().as_bytes(), name.as_bytes()], 32)
+}
+
+/// Whether a session is a part of a file.
+fn is_in_store(source: &Path) -> bool {
+    let is_store = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
+    source.parent().and_then(Path::extension).is_some_and(is_store)
 }
 
 fn stamp_of(source: &Path) -> io::Result<Stamp> {

@@ -1,5 +1,7 @@
 //! What modules of agents share when they spell entries. Knows no agent.
 
+use std::sync::Mutex;
+
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
@@ -10,6 +12,33 @@ use offshoot_session::json::{Json, Object};
 pub(crate) trait SideFiles: Send + Sync {
     /// The text of a regular file in a folder of the session; `None` if there is none, or if it is too large.
     fn text(&self, folder: &str, name: &str) -> Option<String>;
+}
+
+/// Side files that remember which of them were read.
+pub(crate) struct ReadFiles<'a> {
+    of: &'a dyn SideFiles,
+    read: Mutex<Vec<(String, Option<String>)>>,
+}
+
+impl<'a> ReadFiles<'a> {
+    pub(crate) fn new(of: &'a dyn SideFiles) -> Self {
+        Self { of, read: Mutex::new(Vec::new()) }
+    }
+
+    /// The names of those that were asked for since the last call, as `folder/name`, with the texts of those that are there.
+    pub(crate) fn take(&self) -> Vec<(String, Option<String>)> {
+        self.read.lock().map(|mut read| std::mem::take(&mut *read)).unwrap_or_default()
+    }
+}
+
+impl SideFiles for ReadFiles<'_> {
+    fn text(&self, folder: &str, name: &str) -> Option<String> {
+        let text = self.of.text(folder, name);
+        if let Ok(mut read) = self.read.lock() {
+            read.push((format!("{folder}/{name}"), text.clone()));
+        }
+        text
+    }
 }
 
 /// What an entry is made of.

@@ -1,6 +1,6 @@
 //! Where each agent keeps its sessions, and how a store of sessions finds and opens them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::error::Result;
@@ -10,7 +10,9 @@ use offshoot_session::store::{Flavour, ForeignFolder, ForeignFormat, Root};
 
 use crate::agent::Agent;
 use crate::aider;
+use crate::below::below;
 use crate::codex::files::{rollouts, thread_of};
+use crate::cursor::store;
 use crate::old_json;
 use crate::opening::open_of;
 use crate::rows;
@@ -205,22 +207,34 @@ fn copilot_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
         .collect()
 }
 
-/// Transcripts lie in a folder for each project and each chat.
+/// Each chat has a store in a folder for its working directory. Transcripts lie in a folder for each project, and count where there is no
+/// store; those of older versions are text.
 fn cursor_folders(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    let chats = below(&root.join("chats"), std::fs::FileType::is_dir).into_iter();
+    let chats = chats.flat_map(|folder| below(&folder, std::fs::FileType::is_dir)).map(|chat| chat.join("store.db"));
+    let stores: Vec<PathBuf> = chats.filter(|store| store.is_file()).collect();
+    let has_store: HashSet<String> = stores.iter().filter_map(|store| store::id_of(store)).collect();
+    let is_here = |store: &PathBuf| cwd.is_none_or(|cwd| store::cwd_of(store).is_none_or(|own| own == cwd));
+    let stored = stores.into_iter().filter(is_here).map(|store| store_folder(Agent::Cursor, store));
     let projects = root.join("projects");
     let projects = match cwd {
         Some(cwd) => vec![projects.join(claude_name(cwd.trim_start_matches('/')))],
         None => below(&projects, std::fs::FileType::is_dir),
     };
-    let chats =
-        projects.iter().flat_map(|project| below(&project.join("agent-transcripts"), std::fs::FileType::is_dir));
-    chats
-        .map(|chat| {
+    let ends = |file: &PathBuf, end: &str| file.extension().is_some_and(|extension| extension == end);
+    let is_alone = |file: &PathBuf| file.file_stem().is_none_or(|stem| !has_store.contains(&*stem.to_string_lossy()));
+    let transcripts = projects.into_iter().flat_map(|project| {
+        let folder = project.join("agent-transcripts");
+        let mut old = below(&folder, std::fs::FileType::is_file);
+        old.retain(|file| ends(file, "txt") && is_alone(file));
+        let chats = below(&folder, std::fs::FileType::is_dir).into_iter().map(|chat| {
             let mut files = below(&chat, std::fs::FileType::is_file);
-            files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+            files.retain(|file| ends(file, "jsonl") && is_alone(file));
             folder_of(chat, files)
-        })
-        .collect()
+        });
+        chats.chain([folder_of(folder, old)]).filter(|folder| !folder.files.is_empty()).collect::<Vec<_>>()
+    });
+    stored.chain(transcripts).collect()
 }
 
 /// The history of a working directory, with its runs.
@@ -240,13 +254,4 @@ fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {
         (file, stamp)
     };
     ForeignFolder { files: files.into_iter().map(stamped).collect(), path }
-}
-
-/// What lies in a folder, sorted. Links are not followed.
-pub(crate) fn below(folder: &Path, kind: fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let fitting = entries.filter(|entry| entry.file_type().is_ok_and(|found| kind(&found)));
-    let mut paths: Vec<PathBuf> = fitting.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
 }

@@ -1,27 +1,32 @@
 //! A foreign session as lines of offshoot's own format: its entries, and before them the bytes of each record. The same records
 //! give the same lines, however many are known; no clock and no path of this machine is in them but the source's.
 
+mod beside;
+mod newer;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
+use offshoot_session::child::{ChildEnd, ChildStart};
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::{Error, Result};
 use offshoot_session::header::{Header, NewHeader};
 use offshoot_session::id::{EntryId, is_valid_session_id};
 use offshoot_session::json::{Json, Object, quote};
-use offshoot_session::kind::{IMPORT_MARKER, Kind, Operation, SOURCE_RECORD};
+use offshoot_session::kind::{IMPORT_MARKER, Kind, SOURCE_RECORD};
 use offshoot_session::medium::{Medium as _, read_exact_at};
 
 use crate::agent::Agent;
-use crate::composing::{Composing, SideFiles};
+use crate::composing::{Composing, ReadFiles, SideFiles};
 use crate::foreign_medium::ForeignMedium;
 use crate::key::{Key, hex_hash};
 use crate::mapper::Mapper;
 use crate::planned::PlannedEntry;
 use crate::record::{LONGEST_RECORD, RawRecord, RecordSpan, for_each_record, read_record};
 use crate::source_record::{PAYLOADS, Payload, data_of};
+use crate::subagent_status::SubagentStatus;
 use crate::versions::KeptVersions;
 
 /// Whether an entry that may still grow is imported as it is.
@@ -44,6 +49,10 @@ pub struct ImportReport {
     pub kept: u64,
     /// Records at the end that are not imported yet.
     pub held: u64,
+    /// Files beside the session that were kept.
+    pub files: u64,
+    /// Sessions of subagents that came along.
+    pub subagents: u64,
     /// What has no place in the tree, or is odd: how often, and the number of the first record.
     pub losses: BTreeMap<String, (u64, u64)>,
 }
@@ -55,6 +64,8 @@ impl ImportReport {
         self.entries += other.entries;
         self.kept += other.kept;
         self.held += other.held;
+        self.files += other.files;
+        self.subagents += other.subagents;
         for (code, (count, first)) in &other.losses {
             self.losses.entry(code.clone()).or_insert((0, *first)).0 += count;
         }
@@ -87,6 +98,19 @@ pub(crate) struct ImportAs<'a> {
     pub(crate) known: &'a HashSet<String>,
     /// Of an agent that changes its records in place: the records that are there already.
     pub(crate) versions: &'a KeptVersions,
+    /// What made the session, if it is a subagent's.
+    pub(crate) child: Option<ImportedChild<'a>>,
+}
+
+/// How a subagent's session is linked to that of its parent.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportedChild<'a> {
+    /// What its first entry says.
+    pub start: &'a ChildStart,
+    /// The file of the parent's imported session.
+    pub parent: &'a Path,
+    /// How it stands.
+    pub status: SubagentStatus,
 }
 
 /// Passes the lines of a session on.
@@ -102,7 +126,7 @@ pub(crate) fn import<M: Mapper>(
     let mut importing = Importing {
         medium,
         mapper,
-        side,
+        side: ReadFiles::new(side),
         how,
         take,
         waiting: BTreeMap::new(),
@@ -116,6 +140,9 @@ pub(crate) fn import<M: Mapper>(
         last: (marker.clone(), marker),
         before: Vec::new(),
         has_begun: false,
+        files: HashSet::new(),
+        leaf_line: None,
+        said: ChildEnd::default(),
         time: 0,
         report: ImportReport::default(),
         trouble: None,
@@ -160,7 +187,7 @@ impl LineToBe {
 struct Importing<'a, 't, M: Mapper> {
     medium: &'a ForeignMedium,
     mapper: M,
-    side: &'a dyn SideFiles,
+    side: ReadFiles<'a>,
     how: &'a ImportAs<'a>,
     take: Take<'t>,
     /// By number.
@@ -183,6 +210,12 @@ struct Importing<'a, 't, M: Mapper> {
     /// Lines before the header can be written.
     before: Vec<LineToBe>,
     has_begun: bool,
+    /// Ids of files beside the session that have a place.
+    files: HashSet<String>,
+    /// The marker of where the session is open, if it was written.
+    leaf_line: Option<EntryId>,
+    /// Of a subagent's session: what it has said so far.
+    said: ChildEnd,
     time: Millis,
     report: ImportReport,
     trouble: Option<Error>,
@@ -205,7 +238,7 @@ impl<M: Mapper> Importing<'_, '_, M> {
         let count = self.ids.entry(Key::of(&id)).and_modify(|count| *count += 1).or_insert(0);
         let id = if *count == 0 { id } else { format!("{id}-{count}") };
         let newer = self.how.versions.version(&id, raw.bytes);
-        if !self.how.agent.only_appends() {
+        if !self.how.agent.only_appends(self.how.path) {
             self.records.insert(id.clone());
         }
         let id = match newer {
@@ -238,11 +271,13 @@ impl<M: Mapper> Importing<'_, '_, M> {
             self.mapper.close_open(&mut planned);
             self.place(std::mem::take(&mut planned))?;
             self.keep_all()?;
+            self.keep_files()?;
         }
         let records = u32::try_from(self.report.records).unwrap_or(u32::MAX);
         planned.extend(self.mapper.leaf_marker(records));
         self.place(planned)?;
         self.open_where_the_agent_is()?;
+        self.end_child()?;
         let gone = self.how.versions.gone(self.records.iter().map(String::as_str));
         if gone > 0 {
             self.report.losses.insert("source-shrunk".to_owned(), (gone, 1));
@@ -263,15 +298,18 @@ impl<M: Mapper> Importing<'_, '_, M> {
         }
         let mut older = HashMap::new();
         let planned: Vec<_> = planned.into_iter().map(|entry| self.version(entry, &mut older)).collect();
-        let mut made = Vec::with_capacity(planned.len());
+        let (mut made, mut used) = (Vec::with_capacity(planned.len()), Vec::new());
         for entry in &planned {
-            made.push(self.compose(entry)?);
+            let new = self.compose(entry)?;
+            self.note_said(&new);
+            used.push(self.files_read(entry));
+            made.push(new);
         }
         let mut users: HashMap<u32, Vec<usize>> = HashMap::new();
         for (at, entry) in planned.iter().enumerate() {
             entry.spans.as_slice().iter().for_each(|span| users.entry(span.number).or_default().push(at));
         }
-        for (entry, new) in planned.iter().zip(&made) {
+        for ((entry, new), used) in planned.iter().zip(&made).zip(used) {
             let is_known = self.how.known.contains(entry.id.as_str());
             let mut parent = self.parent_of(entry);
             for span in entry.spans.as_slice() {
@@ -285,6 +323,9 @@ impl<M: Mapper> Importing<'_, '_, M> {
                 };
                 let payloads: Vec<Payload<'_>> = made_of_it.iter().filter_map(payload).collect();
                 parent = Some(self.keep(&record, parent, &payloads)?);
+            }
+            if !is_known {
+                parent = self.keep_used(used, entry, new, parent)?;
             }
             self.time = entry.time.unwrap_or(self.time);
             let is_leaf = entry.kind == Kind::Custom && entry.spans.as_slice().is_empty();
@@ -308,76 +349,9 @@ impl<M: Mapper> Importing<'_, '_, M> {
         Ok(())
     }
 
-    /// The entry as it is named and placed beside what is there already. An older version of it is noted.
-    fn version(
-        &mut self,
-        mut entry: PlannedEntry<M::Form>,
-        older: &mut HashMap<EntryId, EntryId>,
-    ) -> PlannedEntry<M::Form> {
-        let is_marker = entry.kind == Kind::Custom && entry.spans.as_slice().is_empty();
-        let version = entry.spans.as_slice().iter().find_map(|span| self.newer.get(&span.number)).cloned();
-        if let Some(version) = version {
-            let span = entry.spans.first();
-            let new = EntryId::new(format!("{}~{version}", entry.id));
-            self.renamed.insert(entry.id.clone(), new.clone());
-            let old = std::mem::replace(&mut entry.id, new.clone());
-            if entry.kind == Kind::Message && !self.how.known.contains(new.as_str()) {
-                self.lose("version-replaced", span);
-                older.insert(new, old);
-            }
-        }
-        if let Some(parent) = entry.parent.as_ref().and_then(|parent| self.renamed.get(parent)).cloned() {
-            if is_marker {
-                entry.id = EntryId::new(format!(
-                    "leaf-{}",
-                    hex_hash(&[entry.id.as_str().as_bytes(), parent.as_str().as_bytes()], 16)
-                ));
-            }
-            entry.parent = Some(parent);
-        }
-        if let Some(refers) = entry.refers.as_ref().and_then(|refers| self.renamed.get(refers)).cloned() {
-            entry.refers = Some(refers);
-        }
-        // A new title of a session is said at its end.
-        let is_new = !self.how.known.contains(entry.id.as_str());
-        if entry.kind == Kind::SessionInfo && is_new && self.how.versions.leaf.is_some() {
-            entry.parent.clone_from(&self.how.versions.leaf);
-        }
-        entry
-    }
-
-    /// Rows that are gone move the end of a session, and so does a row in the middle that has a newer version.
-    fn open_where_the_agent_is(&mut self) -> Result<()> {
-        let Some(open_at) = self.open_at.clone() else { return Ok(()) };
-        if self.how.versions.open_at.is_none() || self.written.as_ref() == Some(&open_at) {
-            return Ok(());
-        }
-        let hash = hex_hash(&[open_at.as_str().as_bytes(), self.report.records.to_string().as_bytes()], 16);
-        let parent = Some(self.tails.get(&open_at).unwrap_or(&open_at).clone());
-        let entry = NewEntry::leaf_marker(Operation::Switch, None);
-        let id = EntryId::new(format!("leaf-{hash}"));
-        self.write(LineToBe { id, parent, entry, time: self.time, is_leaf: true })
-    }
-
-    /// Says that an entry has a newer version. What follows that one follows this label.
-    fn supersede(&mut self, older: &EntryId, newer: &EntryId) -> Result<()> {
-        let id = EntryId::new(format!("{newer}.l"));
-        let label = NewEntry::label(older.as_str(), Some("superseded"));
-        self.write(LineToBe {
-            id: id.clone(),
-            parent: Some(newer.clone()),
-            entry: label,
-            time: self.time,
-            is_leaf: false,
-        })?;
-        self.tails.insert(newer.clone(), id.clone());
-        self.last = (id, newer.clone());
-        Ok(())
-    }
-
     fn parent_of(&self, entry: &PlannedEntry<M::Form>) -> Option<EntryId> {
         match &entry.parent {
-            Some(parent) => Some(self.tails.get(parent).unwrap_or(parent).clone()),
+            Some(parent) => Some(self.tail(parent)),
             // The first root follows what stands before it.
             None if self.report.entries == 0 => Some(self.last.0.clone()),
             None => None,
@@ -399,7 +373,7 @@ impl<M: Mapper> Importing<'_, '_, M> {
             name: self.mapper.names().get(entry.shape.name),
             refers: entry.refers.as_ref(),
             time: entry.time.unwrap_or(self.time),
-            side: self.side,
+            side: &self.side,
         };
         M::compose(entry.shape, &of)
     }
@@ -408,12 +382,22 @@ impl<M: Mapper> Importing<'_, '_, M> {
     fn keep_all(&mut self) -> Result<()> {
         while let Some((_, record)) = self.waiting.pop_first() {
             self.report.kept += 1;
-            let id = self.keep(&record, Some(self.last.0.clone()), &[])?;
-            let owner = self.last.1.clone();
-            self.tails.insert(owner.clone(), id.clone());
-            self.last = (id, owner);
+            let id = self.keep(&record, Some(self.how.versions.tail(&self.last.0).clone()), &[])?;
+            self.follow(id);
         }
         Ok(())
+    }
+
+    /// This line is the last one, and what hangs on the last entry hangs on it.
+    fn follow(&mut self, id: EntryId) {
+        let owner = self.last.1.clone();
+        self.tails.insert(owner.clone(), id.clone());
+        self.last = (id, owner);
+    }
+
+    /// The line on which the next one of an entry hangs.
+    fn tail(&self, entry: &EntryId) -> EntryId {
+        self.how.versions.tail(self.tails.get(entry).unwrap_or(entry)).clone()
     }
 
     fn keep(&mut self, record: &Waiting, parent: Option<EntryId>, payloads: &[Payload<'_>]) -> Result<EntryId> {
@@ -436,11 +420,15 @@ impl<M: Mapper> Importing<'_, '_, M> {
         let head = self.mapper.head().clone();
         let id = self.how.id.map_or_else(|| imported_id(self.how.agent, &head.native_id), str::to_owned);
         let at = head.first.unwrap_or_default();
+        let parent = match self.how.child {
+            Some(child) => Some(child.parent.to_string_lossy().into_owned()),
+            None => head.parent.clone(),
+        };
         let header = Header::new(&NewHeader {
             id: &id,
             at,
             cwd: head.cwd.as_deref().unwrap_or_default(),
-            parent_session: head.parent.as_deref(),
+            parent_session: parent.as_deref(),
             title: None,
         });
         if head.cwd.is_none() {
@@ -460,9 +448,10 @@ impl<M: Mapper> Importing<'_, '_, M> {
             Some(parent) => data.raw("parent", Object::new().str("nativeId", parent).finish()),
             None => data,
         };
+        let (start, data) = self.child_start(&head.native_id, at, data)?;
         let marker = NewEntry::custom(IMPORT_MARKER, Some(Json::parse(&data.finish()).unwrap_or(Json::NULL)));
         let id = EntryId::new(import_id(self.how.agent));
-        self.write(LineToBe { id, parent: None, entry: marker, time: at, is_leaf: false })?;
+        self.write(LineToBe { id, parent: start, entry: marker, time: at, is_leaf: false })?;
         for line in std::mem::take(&mut self.before) {
             self.write(line)?;
         }
@@ -476,6 +465,9 @@ impl<M: Mapper> Importing<'_, '_, M> {
         if !self.has_begun {
             self.before.push(line);
             return Ok(());
+        }
+        if line.is_leaf {
+            self.leaf_line = Some(line.id.clone());
         }
         let text = line.text(self.mapper.head().first.unwrap_or_default());
         (self.take)(ImportedLine { id: Some(line.id.as_str()), is_leaf: line.is_leaf, text: &text })

@@ -15,10 +15,10 @@ use sha2::{Digest as _, Sha256};
 use crate::agent::Agent;
 use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
-use crate::import::{ImportAs, ImportReport, ImportedLine, OpenEnd, import};
+use crate::import::{ImportAs, ImportReport, ImportedChild, ImportedLine, OpenEnd, import};
 use crate::mapper::Mapper;
 use crate::record::for_each_record;
-use crate::source_record::{PayloadTexts, rebuild};
+use crate::source_record::{PayloadTexts, file_name, rebuild};
 use crate::sources::{SessionVisitor, medium_of, visit};
 use crate::versions::KeptVersions;
 
@@ -37,6 +37,8 @@ pub struct ImportWish<'a> {
     pub known: &'a HashSet<String>,
     /// Of an agent that changes its records in place: the records that are there already.
     pub versions: &'a KeptVersions,
+    /// What made the session, if it is a subagent's.
+    pub child: Option<ImportedChild<'a>>,
 }
 
 /// Passes the lines of an imported session on, the header first. Nothing comes before the first message is there.
@@ -47,9 +49,9 @@ pub fn import_foreign(
     wish: ImportWish<'_>,
     take: &mut dyn FnMut(ImportedLine<'_>) -> Result<()>,
 ) -> Result<ImportReport> {
-    let ImportWish { agent, path, id, end, known, versions } = wish;
+    let ImportWish { agent, path, id, end, known, versions, child } = wish;
     let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
-    let how = ImportAs { agent, path, id, end, known, versions };
+    let how = ImportAs { agent, path, id, end, known, versions, child };
     visit(agent, path, medium, ImportVisitor { how, take })
 }
 
@@ -135,7 +137,8 @@ pub fn rebuilt(session: &Session, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> 
     let mut kept = Vec::new();
     for ix in tree.entries().filter(|ix| tree.node(*ix).kind() == Kind::Custom && tree.node(*ix).is_leaf_marker()) {
         let entry = session.entry(ix)?;
-        if entry.str("customType").is_some_and(|custom| custom == SOURCE_RECORD) {
+        let is_file = entry.get("data").and_then(file_name).is_some();
+        if !is_file && entry.str("customType").is_some_and(|custom| custom == SOURCE_RECORD) {
             let number = entry.get("data").and_then(|data| data.get("n")).and_then(Json::as_f64);
             kept.push((number.unwrap_or_default().max(0.0) as u64, ix));
         }

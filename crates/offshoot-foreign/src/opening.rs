@@ -10,6 +10,7 @@ use offshoot_session::session::Options;
 use crate::agent::Agent;
 use crate::aider;
 use crate::composing::SideFiles;
+use crate::cursor::text;
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
 use crate::mapper::Mapper;
@@ -60,6 +61,9 @@ impl SessionVisitor for Opening {
 pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
     if let Some((store, _)) = rows::parts_of(path) {
         return Ok(rows::agent_of(&store));
+    }
+    if text::is_text(path) {
+        return Ok(Some(Agent::Cursor));
     }
     if aider::parts_of(path).is_some() {
         return Ok(Some(Agent::Aider));

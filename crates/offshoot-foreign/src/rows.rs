@@ -1,6 +1,8 @@
 //! Sessions in SQLite stores as records: a row is a JSON object on a line. A session's path is that of the store with the
 //! session's id behind it.
 
+mod children;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::agent::Agent;
+use crate::cursor::store;
 use crate::foreign_store::{ForeignStore, ForeignStoreError};
+
+pub(crate) use children::children_of;
 
 /// More sessions of a store are not listed.
 const MOST_SESSIONS: u32 = 100_000;
@@ -54,6 +59,7 @@ pub(crate) fn agent_of(store: &Path) -> Option<Agent> {
             () if has("part", "message_id")? => Some(Agent::Opencode),
             () if has("messages", "content_json")? => Some(Agent::Goose),
             () if has("messages", "parts")? => Some(Agent::Crush),
+            () if has("blobs", "data")? && has("meta", "value")? => Some(Agent::Cursor),
             () => None,
         })
     };
@@ -61,51 +67,32 @@ pub(crate) fn agent_of(store: &Path) -> Option<Agent> {
 }
 
 /// The ids of the sessions of a store.
-pub(crate) fn ids_of(agent: Agent, store: &Path) -> Vec<String> {
+pub(crate) fn ids_of(agent: Agent, file: &Path) -> Vec<String> {
+    if agent == Agent::Cursor {
+        return store::id_of(file).into_iter().filter(|id| is_plain(id)).collect();
+    }
     let table = if agent == Agent::Opencode { "session" } else { "sessions" };
     let read = |connection: &Connection| {
         let mut ids = connection.prepare(&format!("SELECT id FROM {table} LIMIT {MOST_SESSIONS}"))?;
         let ids = ids.query_map([], |row| row.get::<_, String>(0))?;
         Ok(ids.filter_map(rusqlite::Result::ok).filter(|id| is_plain(id)).collect())
     };
-    ForeignStore::of_sessions(store).read(read).ok().flatten().unwrap_or_default()
-}
-
-/// A session that another one has started.
-pub(crate) struct ChildRow {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) created: Option<i64>,
-}
-
-/// The sessions that name this one as their parent; a store that cannot be read has none. The times of opencode are in milliseconds.
-pub(crate) fn children_of(agent: Agent, store: &Path, id: &str) -> Vec<ChildRow> {
-    let of = match agent {
-        Agent::Opencode => "SELECT id, title, time_created FROM session WHERE parent_id = ?1",
-        _ => "SELECT id, title, NULL FROM sessions WHERE parent_session_id = ?1",
-    };
-    let read = |connection: &Connection| {
-        let mut children = connection.prepare(&format!("{of} LIMIT {MOST_SESSIONS}"))?;
-        let child = |row: &Row<'_>| {
-            let title = row.get::<_, Option<String>>(1).ok().flatten().unwrap_or_default();
-            Ok(ChildRow { id: row.get(0)?, title, created: row.get(2).ok().flatten() })
-        };
-        let children = children.query_map([id], child)?;
-        Ok(children.filter_map(rusqlite::Result::ok).filter(|child| is_plain(&child.id)).collect())
-    };
-    ForeignStore::of_sessions(store).read(read).ok().flatten().unwrap_or_default()
+    ForeignStore::of_sessions(file).read(read).ok().flatten().unwrap_or_default()
 }
 
 /// The records of a session; empty if the store has no such session.
 ///
 /// # Errors
 /// The store cannot be read.
-pub(crate) fn records_of(agent: Agent, store: &Path, id: &str) -> io::Result<Vec<u8>> {
+pub(crate) fn records_of(agent: Agent, file: &Path, id: &str) -> io::Result<Vec<u8>> {
+    let is_here = agent != Agent::Cursor || store::id_of(file).is_some_and(|own| own == id);
     let read = |connection: &Connection| match agent {
+        _ if !is_here => Ok(String::new()),
+        Agent::Cursor => store::records(connection),
         Agent::Opencode => opencode(connection, id),
         _ => plain(connection, id, agent),
     };
-    match ForeignStore::of_sessions(store).read(read) {
+    match ForeignStore::of_sessions(file).read(read) {
         Ok(lines) => Ok(lines.unwrap_or_default().into_bytes()),
         Err(ForeignStoreError::Io(error)) => Err(error),
         Err(error) => Err(io::Error::other(error)),

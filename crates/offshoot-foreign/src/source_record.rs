@@ -55,6 +55,26 @@ pub(crate) fn data_of(number: u32, at: u64, bytes: &[u8], payloads: &[Payload<'_
     object.raw("p", format!("[{}]", pieces.join(","))).finish()
 }
 
+/// The data of the entry that keeps a file beside the session: its name, and its bytes. `text_of` is an entry whose first text is that of
+/// the file.
+pub(crate) fn file_data_of(name: &str, bytes: &[u8], text_of: Option<&str>) -> String {
+    let object = Object::new().str("file", name);
+    match (text_of, std::str::from_utf8(bytes)) {
+        (Some(entry), _) => object.raw("of", format!("[{}]", quote(entry))).raw("p", "[[0]]").finish(),
+        (None, Ok(text)) => object.raw("p", format!("[{}]", quote(text))).finish(),
+        (None, Err(_)) => {
+            let coded = Object::new().str("b64", &STANDARD.encode(bytes)).finish();
+            object.raw("p", format!("[{coded}]")).finish()
+        }
+    }
+}
+
+/// The first text of a payload.
+pub(crate) fn first_text(payload: &str) -> Option<String> {
+    let content = Json::parse(payload).ok()?.get("content")?;
+    content.items().find_map(|block| block.str("text")).map(std::borrow::Cow::into_owned)
+}
+
 struct Hole {
     start: usize,
     length: usize,
@@ -154,7 +174,17 @@ pub(crate) struct KeptRecord {
 /// Rebuilds a record. `payload` gives the JSON text of an entry's member; `None` if something does not fit together, or if the record
 /// is longer than any that is read.
 pub(crate) fn rebuild(data: Json<'_>, payload: &mut dyn FnMut(&str) -> Option<Arc<str>>) -> Option<KeptRecord> {
-    let count = |name: &str| data.get(name)?.as_f64().map(|number| number.max(0.0) as u64);
+    let at = data.get("at")?.as_f64().map(|number| number.max(0.0) as u64)?;
+    Some(KeptRecord { at, bytes: bytes_of(data, payload)? })
+}
+
+/// The name of a kept file; `None` of a record.
+pub(crate) fn file_name(data: Json<'_>) -> Option<String> {
+    data.str("file").map(std::borrow::Cow::into_owned)
+}
+
+/// The bytes of a kept record or file.
+pub(crate) fn bytes_of(data: Json<'_>, payload: &mut dyn FnMut(&str) -> Option<Arc<str>>) -> Option<Vec<u8>> {
     let of: Vec<String> = data
         .get("of")
         .map(|of| of.items().filter_map(|id| id.as_str().map(std::borrow::Cow::into_owned)).collect())
@@ -167,9 +197,14 @@ pub(crate) fn rebuild(data: Json<'_>, payload: &mut dyn FnMut(&str) -> Option<Ar
             _ => {
                 let numbers: Vec<usize> =
                     piece.items().filter_map(|number| number.as_f64().map(|number| number.max(0.0) as usize)).collect();
-                let [entry, offset, length] = numbers.as_slice() else { return None };
-                let text = payload(of.get(*entry)?)?;
-                bytes.extend_from_slice(text.as_bytes().get(*offset..offset.checked_add(*length)?)?);
+                match numbers.as_slice() {
+                    [entry] => bytes.extend(first_text(&payload(of.get(*entry)?)?)?.into_bytes()),
+                    [entry, offset, length] => {
+                        let text = payload(of.get(*entry)?)?;
+                        bytes.extend_from_slice(text.as_bytes().get(*offset..offset.checked_add(*length)?)?);
+                    }
+                    _ => return None,
+                }
             }
         }
         // The line feed is not counted.
@@ -177,5 +212,5 @@ pub(crate) fn rebuild(data: Json<'_>, payload: &mut dyn FnMut(&str) -> Option<Ar
             return None;
         }
     }
-    Some(KeptRecord { at: count("at")?, bytes })
+    Some(bytes)
 }

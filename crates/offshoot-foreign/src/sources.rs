@@ -14,7 +14,7 @@ use crate::codex::files::{thread_of, with_base};
 use crate::composing::SideFiles;
 use crate::copilot::CopilotFormat;
 use crate::crush::CrushFormat;
-use crate::cursor::CursorFormat;
+use crate::cursor::{CursorFormat, store, text};
 use crate::foreign_medium::ForeignMedium;
 use crate::gemini::GeminiFormat;
 use crate::goose::GooseFormat;
@@ -41,6 +41,10 @@ pub(crate) trait SessionVisitor {
 pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> {
     if old_json::is_old(agent, path) {
         return old_json::medium_of(agent, path);
+    }
+    if agent == Agent::Cursor && text::is_text(path) {
+        let stamp = Stamp::of(&std::fs::metadata(path)?);
+        return Ok(ForeignMedium::of_bytes(path, stamp, text::records_of(path)?));
     }
     if let Some((history, id)) = aider::parts_of(path).filter(|_| agent == Agent::Aider) {
         let stamp = Stamp::of(&std::fs::metadata(&history)?);
@@ -96,7 +100,7 @@ pub(crate) fn id_of(agent: Agent, path: &Path) -> Option<String> {
 }
 
 /// Transcripts of subagents lie in a folder below their session's.
-fn is_subagent(path: &Path) -> bool {
+pub(crate) fn is_subagent(path: &Path) -> bool {
     let is_named = path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("agent-"));
     is_named && path.ancestors().any(|folder| folder.file_name().is_some_and(|name| name == "subagents"))
 }
@@ -112,6 +116,9 @@ fn crush_cwd(path: &Path) -> Option<String> {
 fn cursor_cwd(path: &Path) -> Option<String> {
     const LARGEST: u64 = 1 << 20;
     const MOST: usize = 10_000;
+    if let Some((file, _)) = rows::parts_of(path) {
+        return store::cwd_of(&file);
+    }
     let id = path.file_stem()?;
     let root = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "projects"))?.parent()?;
     let folders = std::fs::read_dir(root.join("chats")).ok()?.flatten().take(MOST);

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use offshoot_session::child::CHILD_END;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Result;
 use offshoot_session::id::EntryId;
-use offshoot_session::kind::{Kind, SOURCE_RECORD};
+use offshoot_session::kind::{Kind, LEAF_MARKER, SOURCE_RECORD};
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
 use sha2::{Digest as _, Sha256};
@@ -20,6 +21,9 @@ pub struct KeptVersions {
     of: HashMap<String, Vec<(String, bool)>>,
     /// Hashes of the bytes of all.
     whole: HashSet<[u8; 32]>,
+    /// What hangs at the ends of branches and is no entry of the agent's: kept records and files, and the end of a subagent. What comes next
+    /// hangs on that.
+    pub(crate) tails: HashMap<EntryId, EntryId>,
     /// The end of the branch on which the imported session is open.
     pub(crate) leaf: Option<EntryId>,
     /// The entry there that the agent knows: no name and no label.
@@ -27,6 +31,44 @@ pub struct KeptVersions {
 }
 
 impl KeptVersions {
+    /// Of an imported session whose agent only appends: what hangs at its ends. Few entries are read.
+    ///
+    /// # Errors
+    /// The session cannot be read.
+    pub fn of_ends(session: &Session) -> Result<Self> {
+        Ok(Self { tails: Self::tails_of(session)?, ..Self::default() })
+    }
+
+    fn tails_of(session: &Session) -> Result<HashMap<EntryId, EntryId>> {
+        let tree = session.tree();
+        let mut tails = HashMap::new();
+        for leaf in tree.leaves() {
+            for ix in tree.ancestors(leaf) {
+                let (node, parent) = (tree.node(ix), tree.parent_id(ix));
+                let (Kind::Custom, Some(id), Some(parent)) = (node.kind(), node.id(), parent) else { break };
+                let entry = session.entry(ix)?;
+                let custom = entry.str("customType").unwrap_or_default();
+                if custom == SOURCE_RECORD || custom == CHILD_END {
+                    tails.insert(parent.clone(), id.clone());
+                } else if custom != LEAF_MARKER {
+                    break;
+                }
+            }
+        }
+        Ok(tails)
+    }
+
+    /// The last of what hangs on an entry at the end of a branch, or the entry itself.
+    pub(crate) fn tail<'a>(&'a self, mut at: &'a EntryId) -> &'a EntryId {
+        for _ in 0..self.tails.len() {
+            match self.tails.get(at) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        at
+    }
+
     /// Those of an imported session. Every record is read.
     ///
     /// # Errors
@@ -41,7 +83,8 @@ impl KeptVersions {
         };
         let open_at = leaf.and_then(|leaf| tree.ancestors(leaf).find(|ix| !is_beside(ix)));
         let id_of = |ix: Option<NodeIx>| ix.and_then(|ix| tree.node(ix).id()).cloned();
-        let mut kept = Self { leaf: id_of(leaf), open_at: id_of(open_at), ..Self::default() };
+        let tails = Self::tails_of(session)?;
+        let mut kept = Self { leaf: id_of(leaf), open_at: id_of(open_at), tails, ..Self::default() };
         for ix in tree.entries().filter(|ix| tree.node(*ix).kind() == Kind::Custom && tree.node(*ix).is_leaf_marker()) {
             let entry = session.entry(ix)?;
             let id = tree.node(ix).id().and_then(|id| id.as_str().strip_suffix(".s"));

@@ -1,4 +1,7 @@
-//! Imports a session of another agent: a new session of one's own, or what the source has more than the one that is there.
+//! Imports a session of another agent: a new session of one's own, or what the source has more than the one that is there. Its subagents
+//! become sessions beside it.
+
+mod target;
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -6,8 +9,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{
-    Agent, ImportReport, ImportWish, KeptVersions, OpenEnd, RebuiltSource, import_foreign, imported_id, kept_rows,
-    rebuilt,
+    Agent, ImportReport, ImportWish, KeptVersions, OpenEnd, RebuiltSource, SubagentsOf, found_subagents,
+    import_foreign, kept_rows, lacking_files, rebuilt,
 };
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
@@ -21,6 +24,7 @@ use offshoot_session::session::{Session, SpillPolicy};
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::new_file;
 use crate::place::Place;
+use target::{ChildOf, ImportTargets};
 
 /// A source that was still for so long has no entry that grows.
 const STILL: Millis = 10 * 60 * 1000;
@@ -45,7 +49,34 @@ pub(crate) struct ForeignImport {
     versions: KeptVersions,
     end: OpenEnd,
     note: Option<String>,
+    /// With those of the subagents.
     pub(crate) report: ImportReport,
+    /// What made the session, if it is a subagent's.
+    child: Option<ChildOf>,
+    children: Vec<ForeignImport>,
+}
+
+/// A source that is to be imported.
+#[derive(Debug, Clone, Copy)]
+struct ForeignSource<'a> {
+    agent: Agent,
+    path: &'a Path,
+    session: &'a Session,
+    native: &'a str,
+    end: OpenEnd,
+}
+
+impl<'a> ForeignSource<'a> {
+    fn of(session: &'a Session, agent: Agent, path: &'a Path, end: OpenEnd) -> Self {
+        Self { agent, path, session, native: session.id(), end }
+    }
+}
+
+/// Whether what may still grow is taken: if the source was still, or somebody said so.
+fn ends(place: &Place, source: &Path, is_now: bool) -> OpenEnd {
+    let stamp = std::fs::metadata(source).ok().and_then(|meta| Stamp::of(&meta).modified_at());
+    let is_still = stamp.is_none_or(|modified| place.now().saturating_sub(modified) > STILL);
+    if is_still || is_now { OpenEnd::Taken } else { OpenEnd::Held }
 }
 
 /// What came of it.
@@ -70,19 +101,51 @@ pub fn own_session_of(place: &Place, file: &Path) -> Result<(PathBuf, Option<Str
 impl ForeignImport {
     /// Looks at the source and at what is there of it.
     pub(crate) fn plan(place: &Place, agent: Agent, source: &Path, is_now: bool) -> Result<Self> {
-        let foreign = place.open_to_read(source)?;
-        let stamp = std::fs::metadata(source).ok().and_then(|meta| Stamp::of(&meta).modified_at());
-        let is_still = stamp.is_none_or(|modified| place.now().saturating_sub(modified) > STILL);
-        let end = if is_still || is_now { OpenEnd::Taken } else { OpenEnd::Held };
-        let (ids, report) = ids_of(agent, source, end)?;
+        let session = place.open_to_read(source)?;
+        let foreign = ForeignSource::of(&session, agent, source, ends(place, source, is_now));
+        let mut plan = Self::plan_at(place, &foreign, None, &target::InStore { place, foreign: &foreign })?;
+        let parent = plan.id.clone().unwrap_or_default();
+        let of = SubagentsOf { agent, path: source, session: Some(&session), now: place.now() };
+        let (found, mut left_out) = found_subagents(of);
+        for found in found {
+            let child = target::child_of(agent, &parent, &plan.target, &found);
+            let read = place.open_to_read(&found.path);
+            let planned = read.and_then(|session| {
+                let foreign = ForeignSource::of(&session, agent, &found.path, ends(place, &found.path, is_now));
+                let beside = target::BesideParent { parent: &plan.target, name: &found.id, foreign: &foreign };
+                Self::plan_at(place, &foreign, Some(child), &beside)
+            });
+            match planned {
+                Ok(planned) => {
+                    plan.report.add(&planned.report);
+                    plan.report.subagents += 1;
+                    plan.children.push(planned);
+                }
+                // One that is damaged, or has said nothing yet, does not keep the others here.
+                Err(_) => left_out += 1,
+            }
+        }
+        if left_out > 0 {
+            plan.report.losses.insert("subagent-left-out".to_owned(), (left_out as u64, 1));
+        }
+        Ok(plan)
+    }
+
+    fn plan_at(
+        place: &Place,
+        foreign: &ForeignSource<'_>,
+        child: Option<ChildOf>,
+        targets: &dyn ImportTargets,
+    ) -> Result<Self> {
+        let ForeignSource { agent, path, native, end, .. } = *foreign;
+        let (ids, report) = ids_of(agent, path, end)?;
         if ids.is_empty() {
-            let why = format!("{} has no message yet", source.display());
+            let why = format!("{} has no message yet", path.display());
             return Err(Failure::refused(FailureKind::Failed, why));
         }
-        let (store, native) = (place.store()?, foreign.id().to_owned());
         let mut plan = Self {
             agent,
-            source: source.to_path_buf(),
+            source: path.to_path_buf(),
             target: PathBuf::new(),
             id: None,
             known: HashSet::new(),
@@ -91,21 +154,20 @@ impl ForeignImport {
             end,
             note: None,
             report,
+            child,
+            children: Vec::new(),
         };
-        let usual = imported_id(agent, &native);
         for number in 1..MOST_COPIES {
-            let id = if number == 1 { usual.clone() } else { format!("{usual}.{number}") };
-            plan.id = Some(id.clone());
-            let Ok(path) = store.path_of(&id) else {
-                let header = foreign.header();
-                let cwd = header.cwd().filter(|cwd| !cwd.is_empty());
-                let here = place.cwd().to_string_lossy();
-                plan.target = store.path_for(cwd.unwrap_or(&here), &id, header.timestamp().unwrap_or_default());
+            let target = targets.at(number)?;
+            plan.id = Some(target.id.clone());
+            if !target.is_there {
+                plan.target = target.file;
                 return Ok(plan);
-            };
+            }
+            let path = target.file;
             let there = place.open_file(&path, SpillPolicy::Temporary)?;
-            if !is_import_of(&there, agent, &native)? {
-                plan.note = Some(format!("{} has the id {id} already", path.display()));
+            if !is_import_of(&there, agent, native)? {
+                plan.note = Some(format!("{} has the id {} already", path.display(), target.id));
                 continue;
             }
             let known: HashSet<String> = all_ids(&there);
@@ -114,7 +176,9 @@ impl ForeignImport {
                     Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
                 continue;
             }
-            if !agent.only_appends() {
+            if agent.only_appends(foreign.path) {
+                plan.versions = KeptVersions::of_ends(&there)?;
+            } else {
                 plan.versions = KeptVersions::of(&there)?;
                 // What is gone or has a newer version is known by what is there.
                 plan.report = plan.as_it_is(&known)?;
@@ -122,7 +186,7 @@ impl ForeignImport {
             (plan.target, plan.known, plan.length) = (path, known, Some(there.raw_length()));
             return Ok(plan);
         }
-        Err(Failure::refused(FailureKind::Conflict, format!("there are too many copies of {}", source.display())))
+        Err(Failure::refused(FailureKind::Conflict, format!("there are too many copies of {}", foreign.path.display())))
     }
 
     /// The file that is or would be there.
@@ -137,15 +201,23 @@ impl ForeignImport {
 
     /// Writes the session, or appends what is new.
     pub(crate) fn make(&self, place: &Place) -> Result<ForeignImported> {
-        let written = if self.length.is_some() { self.append()? } else { self.create(place)? };
+        let mut written = self.write(place)?;
+        for child in &self.children {
+            written += child.write(place)?;
+        }
         let nothing = || "everything is there already".to_owned();
         let note = self.note.clone().or_else(|| (written == 0).then(nothing));
         Ok(ForeignImported { target: self.target.clone(), note })
     }
 
+    fn write(&self, place: &Place) -> Result<u64> {
+        if self.length.is_some() { self.append() } else { self.create(place) }
+    }
+
     fn wish(&self) -> ImportWish<'_> {
         let Self { agent, source, id, end, known, versions, .. } = self;
-        ImportWish { agent: *agent, path: source, id: id.as_deref(), end: *end, known, versions }
+        let child = self.child.as_ref().map(ChildOf::linked);
+        ImportWish { agent: *agent, path: source, id: id.as_deref(), end: *end, known, versions, child }
     }
 
     fn as_it_is(&self, known: &HashSet<String>) -> Result<ImportReport> {
@@ -164,17 +236,20 @@ impl ForeignImport {
             })?;
             Ok(())
         })?;
-        place.store()?.note_import(&self.target)?;
+        if self.child.is_none() {
+            place.store()?.note_import(&self.target)?;
+        }
         Ok(lines)
     }
 
     /// Appends under the lock of the session's writers, if nobody wrote since the plan.
     fn append(&self) -> Result<u64> {
         let (mut new, mut lines) = (String::new(), 0);
-        let mut leaf = None;
+        let mut leaf = String::new();
         import_foreign(self.wish(), &mut |line| {
             if line.is_leaf {
-                leaf = Some(line.text.to_owned());
+                leaf.push_str(line.text);
+                leaf.push('\n');
             } else {
                 new.push_str(line.text);
                 new.push('\n');
@@ -183,10 +258,10 @@ impl ForeignImport {
             Ok(())
         })?;
         // A place alone is no news, but new lines would move it. Rows that are gone move it too.
-        if lines == 0 && (self.agent.only_appends() || leaf.is_none()) {
+        if lines == 0 && (self.agent.only_appends(&self.source) || leaf.is_empty()) {
             return Ok(0);
         }
-        new.extend(leaf.map(|leaf| leaf + "\n"));
+        new.push_str(&leaf);
         let failed = |action: &'static str| Error::io(action, &self.target);
         let mut medium = FileMedium::open(&self.target).map_err(failed("open"))?;
         let state = medium.lock().map_err(failed("lock"))?;
@@ -200,10 +275,24 @@ impl ForeignImport {
         Ok(lines)
     }
 
-    /// Rebuilds the source from what was imported, and compares.
+    /// Rebuilds the source and the files beside it from what was imported, those of its subagents too, and compares.
     pub(crate) fn verify(&self, place: &Place) -> Result<RebuiltSource> {
+        for child in &self.children {
+            child.verify_one(place)?;
+        }
+        self.verify_one(place)
+    }
+
+    fn verify_one(&self, place: &Place) -> Result<RebuiltSource> {
         let session = place.open_file(&self.target, SpillPolicy::Temporary)?;
-        if !self.agent.only_appends() {
+        let lacking =
+            if self.end == OpenEnd::Taken { lacking_files(self.agent, &self.source, &session)? } else { Vec::new() };
+        if !lacking.is_empty() {
+            let why = format!("{} does not give back files beside {}", self.target.display(), self.source.display());
+            let files = format!("files that cannot be rebuilt: {}", lacking.join(", "));
+            return Err(Failure::refused(FailureKind::Damaged, why).hint(Hint::Text(files)));
+        }
+        if !self.agent.only_appends(&self.source) {
             return self.compared(kept_rows(self.agent, &self.source, &session)?, true);
         }
         let mut source = offshoot_foreign::SourceBytes::open(self.agent, &self.source)?;
@@ -252,6 +341,8 @@ pub(crate) fn report_json(report: &ImportReport) -> String {
         .raw("entries", report.entries)
         .raw("kept", report.kept)
         .raw("held", report.held)
+        .raw("files", report.files)
+        .raw("subagents", report.subagents)
         .raw("losses", format!("[{}]", losses.join(",")))
         .finish()
 }
@@ -260,7 +351,8 @@ pub(crate) fn report_json(report: &ImportReport) -> String {
 fn ids_of(agent: Agent, source: &Path, end: OpenEnd) -> Result<(HashSet<String>, ImportReport)> {
     let mut ids = HashSet::new();
     let versions = KeptVersions::default();
-    let wish = ImportWish { agent, path: source, id: None, end, known: &HashSet::new(), versions: &versions };
+    let wish =
+        ImportWish { agent, path: source, id: None, end, known: &HashSet::new(), versions: &versions, child: None };
     let report = import_foreign(wish, &mut |line| {
         ids.extend(line.id.filter(|_| !line.is_leaf).map(str::to_owned));
         Ok(())
@@ -275,12 +367,16 @@ fn all_ids(session: &Session) -> HashSet<String> {
 
 /// Whether a session was imported from this one.
 fn is_import_of(session: &Session, agent: Agent, native: &str) -> Result<bool> {
-    let Some(first) = session.tree().entries().next() else { return Ok(false) };
-    let entry = session.entry(first)?;
-    let data = entry.get("data").unwrap_or(Json::NULL);
-    let is = |name: &str, value: &str| data.str(name).is_some_and(|own| own == value);
-    let is_marker = entry.str("customType").is_some_and(|custom| custom == IMPORT_MARKER);
-    Ok(is_marker && is("agent", agent.word()) && is("nativeId", native))
+    // What made a subagent comes before it.
+    for ix in session.tree().entries().take(2) {
+        let entry = session.entry(ix)?;
+        let data = entry.get("data").unwrap_or(Json::NULL);
+        let is = |name: &str, value: &str| data.str(name).is_some_and(|own| own == value);
+        if entry.str("customType").is_some_and(|custom| custom == IMPORT_MARKER) {
+            return Ok(is("agent", agent.word()) && is("nativeId", native));
+        }
+    }
+    Ok(false)
 }
 
 /// Whether somebody wrote to an imported session: it has an entry that neither the source has nor a record that was kept.

@@ -169,6 +169,7 @@ fn imported(agent: Agent, path: &Path) -> Session {
         end: OpenEnd::Taken,
         known: &HashSet::new(),
         versions: &KeptVersions::default(),
+        child: None,
     };
     import_foreign(wish, &mut |line| {
         text += line.text;

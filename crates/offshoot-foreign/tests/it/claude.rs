@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, subagents};
+use offshoot_foreign::Agent;
 use offshoot_session::entry::Source as _;
-use offshoot_session::session::{Options, Session};
+use offshoot_session::session::Session;
 
-use crate::support::{files, fixtures, golden, open, spelled};
+use crate::support::{files, fixtures, golden, open, spelled, subagents_of};
 
 fn transcript(digit: char) -> PathBuf {
     let id = format!("{}-2222-4222-8222-222222222222", digit.to_string().repeat(8));
@@ -182,9 +182,12 @@ fn two_hundred_thousand_forks_are_read() {
 fn subagents_are_below_the_entries_whose_calls_made_them() {
     let file = transcript('1');
     let session = open(&file).session;
-    let list = subagents(Agent::Claude, &session, &file, Options::default);
+    let list = subagents_of(Agent::Claude, &file, Some(&session), i64::MAX);
     let rows: Vec<String> = list.children.iter().map(|child| format!("{}: {}", child.words(), child.task)).collect();
-    assert_eq!(rows, ["agent-a1b2c3d4e5f60718 · Explore · completed: review", "agent-b9 · workflow-subagent · open: "]);
+    assert_eq!(
+        rows,
+        ["agent-a1b2c3d4e5f60718 · Explore · completed: review", "agent-b9 · workflow-subagent · completed: "]
+    );
     let first = &list.children[0];
     assert_eq!(first.parent_entry.as_deref(), Some(uuid(0x12).as_str()));
     assert_eq!((first.tool_call_id.as_deref(), first.messages), (Some("toolu_05"), 4));
@@ -204,7 +207,57 @@ fn subagents_of_hostile_folders_cost_nothing() {
     std::fs::write(below.join("agent-a.b.jsonl"), "{\"type\":\"user\"\n\0\0\n").unwrap();
     std::fs::write(below.join("agent-a.b.meta.json"), "{".repeat(1 << 20)).unwrap();
     std::fs::write(below.join("agent-empty.meta.json"), r#"{"toolUseId":7,"agentType":{"a":1}}"#).unwrap();
-    let list = subagents(Agent::Claude, &open(&file).session, &file, Options::default);
+    let list = subagents_of(Agent::Claude, &file, Some(&open(&file).session), i64::MAX);
     let rows: Vec<(&str, usize)> = list.children.iter().map(|child| (child.id.as_str(), child.depth())).collect();
     assert_eq!((rows, list.left_out), (vec![("agent-a-b", 1), ("agent-empty", 1)], 0));
+}
+
+/// Nobody says how they ended but their own last records; one that calls itself is below nobody.
+#[test]
+fn a_subagent_stands_as_its_records_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("11111111-2222-4222-8222-222222222222.jsonl");
+    std::fs::copy(transcript('1'), &file).unwrap();
+    let below = file.with_extension("").join("subagents");
+    std::fs::create_dir_all(&below).unwrap();
+    let line = |kind: &str, rest: &str| {
+        format!(r#"{{"type":"{kind}","sessionId":"s","uuid":"u-{kind}","message":{{{rest}}}}}"#)
+    };
+    let asked = line("user", r#""role":"user","content":"go""#);
+    let stopped = line("user", r#""role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]"#);
+    let answer = |stop: &str, id: &str| {
+        let call = format!(r#"{{"type":"tool_use","id":"{id}","name":"Agent","input":{{}}}}"#);
+        line("assistant", &format!(r#""role":"assistant","id":"m","stop_reason":{stop},"content":[{call}]"#))
+    };
+    let failed = answer("null", "t").replacen('{', r#"{"isApiErrorMessage":true,"#, 1);
+    for (name, end, call) in [
+        ("ended", answer(r#""end_turn""#, "t"), ""),
+        ("stopped", stopped, ""),
+        ("failed", failed, ""),
+        ("runs", answer("null", "toolu_below"), ""),
+        ("inner", asked.clone(), "toolu_below"),
+        ("circle", answer("null", "toolu_circle"), "toolu_circle"),
+        ("answered", asked.clone(), "toolu_05"),
+    ] {
+        std::fs::write(below.join(format!("agent-{name}.jsonl")), format!("{asked}\n{end}\n")).unwrap();
+        std::fs::write(below.join(format!("agent-{name}.meta.json")), format!(r#"{{"toolUseId":"{call}"}}"#)).unwrap();
+    }
+    let rows = |now: i64| {
+        let list = subagents_of(Agent::Claude, &file, None, now);
+        list.children.iter().map(|child| (child.id.clone(), child.status.clone().unwrap())).collect::<Vec<_>>()
+    };
+    let expected = |open: &str| {
+        [
+            ("agent-answered", "completed"),
+            ("agent-circle", open),
+            ("agent-ended", "completed"),
+            ("agent-failed", "failed"),
+            ("agent-runs", open),
+            ("agent-runs.agent-inner", open),
+            ("agent-stopped", "aborted"),
+        ]
+        .map(|(id, status)| (id.to_owned(), status.to_owned()))
+    };
+    assert_eq!(rows(i64::MAX), expected("unknown"));
+    assert_eq!(rows(0), expected("running"));
 }

@@ -34,13 +34,23 @@ fn stored() -> Vec<(Agent, PathBuf)> {
     let opencode = of(Agent::Opencode, "opencode/opencode.db", &["ses_main", "ses_kid", "ses_fork"]);
     let goose = of(Agent::Goose, "goose/data/sessions/sessions.db", &["20260922_1"]);
     let crush = of(Agent::Crush, "crush/.crush/crush.db", &["crush-main", "toolu_c9"]);
-    opencode.into_iter().chain(goose).chain(crush).collect()
+    let cursor = "cursor/chats/0a7571dd6fe929a8b583b7434608e9ac/c0ffee00-4444-4444-8444-444444444444/store.db";
+    let cursor = of(Agent::Cursor, cursor, &["c0ffee00-4444-4444-8444-444444444444"]);
+    opencode.into_iter().chain(goose).chain(crush).chain(cursor).collect()
 }
 
 /// The lines that an import adds to those that are there.
 fn import(agent: Agent, path: &Path, end: OpenEnd, known: &mut HashSet<String>) -> Vec<(String, bool)> {
     let mut lines = Vec::new();
-    let wish = ImportWish { agent, path, id: None, end, known: &known.clone(), versions: &KeptVersions::default() };
+    let wish = ImportWish {
+        agent,
+        path,
+        id: None,
+        end,
+        known: &known.clone(),
+        versions: &KeptVersions::default(),
+        child: None,
+    };
     import_foreign(wish, &mut |line| {
         known.extend(line.id.map(str::to_owned));
         lines.push((line.text.to_owned(), line.is_leaf));
@@ -287,6 +297,7 @@ fn rows_that_change_are_newer_versions() {
             end: OpenEnd::Taken,
             known: &known,
             versions: &versions,
+            child: None,
         };
         let mut lines = 0;
         let report = import_foreign(wish, &mut |line| {

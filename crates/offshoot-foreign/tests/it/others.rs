@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, subagents};
+use offshoot_foreign::Agent;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::session::{Options, Session};
 
-use crate::support::{fixtures, golden, spelled};
+use crate::support::{fixtures, golden, spelled, subagents_of};
 
 /// Every session that the agent's format finds below a folder.
 fn sessions(agent: Agent, root: &Path) -> Vec<PathBuf> {
@@ -110,8 +110,16 @@ fn cursor_has_prompts_without_their_marks() {
     let chat = named(&all, "c0ffee00-4444-4444-8444-444444444444");
     assert_eq!(
         (all.len(), said(chat), chat.cwd()),
-        (1, vec!["why are blanks counted?".to_owned()], Some("/home/u/work/demo"))
+        (2, vec!["why are blanks counted?".to_owned()], Some("/home/u/work/demo"))
     );
+    assert_eq!(chat.name().unwrap().as_deref(), Some("wordcount blanks"));
+    let roles: Vec<_> = chat.tree().entries().filter_map(|ix| chat.tree().node(ix).role()).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::ToolResult, Role::Assistant]);
+    assert_eq!(said(named(&all, "0ld0ld00-0000-4000-8000-000000000000")), ["old question"]);
+    // Without the store its transcript counts.
+    let transcript = "projects/home-u-work-demo/agent-transcripts/c0ffee00-4444-4444-8444-444444444444/c0ffee00-4444-4444-8444-444444444444.jsonl";
+    let transcript = open(Agent::Cursor, &fixtures("cursor").join(transcript));
+    assert_eq!((transcript.tree().len(), said(&transcript)), (3, said(chat)));
 }
 
 /// A heading in an answer is no mark of a run.
@@ -214,17 +222,133 @@ fn a_hostile_store_runs_nothing_and_names_no_other_file() {
     }
 }
 
+/// A store of Cursor's from anybody: the key of its blobs stays in it, its root may name anything, and what is a view or no blob is not read.
+#[test]
+fn a_hostile_store_of_blobs_gives_no_key_and_names_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let chat = folder.path().join("chats/0a7571dd6fe929a8b583b7434608e9ac/c0ffee00-4444-4444-8444-444444444444");
+    std::fs::create_dir_all(&chat).unwrap();
+    let store = chat.join("store.db");
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (one, gone) = ("11".repeat(32), "22".repeat(32));
+    let meta = |root: &str| {
+        hex(&format!(
+            r#"{{"agentId":"../../etc/passwd","latestRootBlobId":"{root}","blobEncryptionKey":"s3cret-key","name":"a\u001b[31mname","createdAt":1e308}}"#
+        ))
+    };
+    let message = hex(r#"{"role":"user","content":"asked"}"#);
+    let tables = format!(
+        "CREATE TABLE blobs(id, data); CREATE TABLE meta(key, value); INSERT INTO meta VALUES('0', '{}');
+        INSERT INTO blobs VALUES('{one}', x'{message}'), ('root', x'0a20{one}0a20{gone}0a20{one}0a20'), (7, 'no blob'), ('enc', x'00ff');
+        CREATE TRIGGER t AFTER UPDATE ON meta BEGIN DELETE FROM blobs; END;",
+        meta("root")
+    );
+    let views = format!(
+        "CREATE VIEW meta(key, value) AS SELECT '0', '{}'; CREATE TABLE blobs(id, data); INSERT INTO blobs VALUES('{one}', x'{message}');",
+        meta(&one)
+    );
+    for (sql, is_readable) in [(&tables, true), (&views, false)] {
+        drop(std::fs::remove_file(&store));
+        rusqlite::Connection::open(&store).unwrap().execute_batch(sql).unwrap();
+        let before = (std::fs::read(&store).unwrap(), std::fs::metadata(&store).unwrap().modified().unwrap());
+        let found = sessions(Agent::Cursor, folder.path());
+        assert_eq!(found, [store.join("c0ffee00-4444-4444-8444-444444444444")]);
+        let opened = (Agent::Cursor.format().open)(&found[0], Options::default());
+        assert_eq!(opened.is_ok(), is_readable, "{opened:?}");
+        if let Ok(session) = opened {
+            let text = spelled(&session);
+            assert!(text.contains("asked") && !text.contains("s3cret-key"), "{text}");
+            assert_eq!(
+                session.tree().entries().filter(|ix| session.tree().node(*ix).kind() == Kind::Message).count(),
+                2
+            );
+        }
+        assert_eq!((std::fs::read(&store).unwrap(), std::fs::metadata(&store).unwrap().modified().unwrap()), before);
+        assert_eq!(crate::support::files(folder.path(), "").len(), 1, "nothing was made");
+        assert!((Agent::Cursor.format().open)(&store.join("another"), Options::default()).is_err());
+    }
+}
+
+/// Twins of each store with a log beside it: of a program that is running, of one that crashed, and of one that has closed it. Each is read
+/// with its last rows, and nothing in its folder changes.
+#[test]
+fn stores_with_logs_are_read_and_stay_as_they_are() {
+    let stores: [(Agent, PathBuf, &str, &str); 4] = [
+        (
+            Agent::Opencode,
+            fixtures("opencode").join("opencode.db"),
+            "ses_kid",
+            "UPDATE session SET title = 'from the log'",
+        ),
+        (
+            Agent::Goose,
+            fixtures("goose/data").join("sessions/sessions.db"),
+            "20260922_1",
+            "UPDATE sessions SET name = 'from the log'",
+        ),
+        (
+            Agent::Crush,
+            fixtures("crush").join(".crush/crush.db"),
+            "crush-main",
+            "UPDATE sessions SET title = 'from the log'",
+        ),
+        (
+            Agent::Cursor,
+            fixtures("cursor")
+                .join("chats/0a7571dd6fe929a8b583b7434608e9ac/c0ffee00-4444-4444-8444-444444444444/store.db"),
+            "c0ffee00-4444-4444-8444-444444444444",
+            "UPDATE meta SET value = replace(value, '776f7264636f756e7420626c616e6b73', '66726f6d20746865206c6f67')",
+        ),
+    ];
+    for (agent, from, id, rename) in stores {
+        let folder = tempfile::tempdir().unwrap();
+        let chat = folder.path().join(id);
+        std::fs::create_dir(&chat).unwrap();
+        let store = chat.join(from.file_name().unwrap());
+        std::fs::copy(&from, &store).unwrap();
+        let writer = rusqlite::Connection::open(&store).unwrap();
+        writer.execute_batch(&format!("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; {rename}")).unwrap();
+        let crashed = folder.path().join("crashed").join(id);
+        std::fs::create_dir_all(&crashed).unwrap();
+        for name in [store.clone(), PathBuf::from(format!("{}-wal", store.display()))] {
+            std::fs::copy(&name, crashed.join(name.file_name().unwrap())).unwrap();
+        }
+        let look = |folder: &Path| {
+            let files = crate::support::files(folder, "");
+            let stamp =
+                |file: &PathBuf| (std::fs::read(file).unwrap(), std::fs::metadata(file).unwrap().modified().unwrap());
+            // Readers of a log leave their marks in the memory that its writer shares.
+            let files = files.into_iter().map(|file| (!file.to_string_lossy().ends_with("-shm")).then(|| stamp(&file)));
+            files.collect::<Vec<_>>()
+        };
+        let read = |folder: &Path| {
+            let before = look(folder);
+            let session = open(agent, &folder.join(store.file_name().unwrap()).join(id));
+            assert_eq!(session.name().unwrap().as_deref(), Some("from the log"), "{}", folder.display());
+            assert_eq!(look(folder), before, "{}", folder.display());
+        };
+        read(&chat);
+        read(&crashed);
+        drop(writer);
+        read(&chat);
+    }
+}
+
 /// Crush says the call, of opencode it is guessed by the time, and Gemini CLI says nothing.
 #[test]
 fn subagents_of_stores_and_folders_are_below_their_sessions() {
     let of = |agent: Agent, path: PathBuf| {
-        let list = subagents(agent, &open(agent, &path), &path, Options::default);
-        assert_eq!(list.left_out, 0);
-        list.children
+        let with = subagents_of(agent, &path, Some(&open(agent, &path)), i64::MAX);
+        assert_eq!(
+            (with.left_out, &with),
+            (0, &subagents_of(agent, &path, None, i64::MAX)),
+            "the session need not be open"
+        );
+        with.children
     };
     let kids = of(Agent::Crush, fixtures("crush").join(".crush/crush.db/crush-main"));
     assert_eq!(kids.iter().map(|kid| kid.id.as_str()).collect::<Vec<_>>(), ["toolu_c9"]);
-    assert_eq!(kids[0].tool_call_id.as_deref(), Some("toolu_c9"));
+    assert_eq!((kids[0].tool_call_id.as_deref(), kids[0].status.as_deref()), (Some("toolu_c9"), Some("unknown")));
     let kids = of(Agent::Opencode, fixtures("opencode").join("opencode.db/ses_main"));
     let rows: Vec<(&str, &str)> = kids.iter().map(|kid| (kid.id.as_str(), kid.task.as_str())).collect();
     assert_eq!(rows, [("ses_kid", "review (@general subagent)")]);
@@ -232,4 +356,45 @@ fn subagents_of_stores_and_folders_are_below_their_sessions() {
     let kids = of(Agent::Gemini, chats);
     assert_eq!(kids.iter().map(|kid| kid.id.as_str()).collect::<Vec<_>>(), ["sub-1"]);
     assert!(kids[0].messages > 0 && kids[0].parent_entry.is_none());
+}
+
+/// The rows of calls say how they ended; what they have started is below them.
+#[test]
+fn subagents_of_stores_are_below_the_rows_with_their_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let change = |store: &Path, sql: &str| rusqlite::Connection::open(store).unwrap().execute_batch(sql).unwrap();
+    let store = folder.path().join("opencode.db");
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &store).unwrap();
+    change(
+        &store,
+        r#"UPDATE session SET time_created = 1790000000004 WHERE id = 'ses_kid';
+        INSERT INTO session SELECT 'ses_below', project_id, workspace_id, 'ses_kid', slug, directory, path, 'below', version, share_url,
+            summary_additions, summary_deletions, summary_files, summary_diffs, cost, tokens_input, tokens_output, tokens_reasoning,
+            tokens_cache_read, tokens_cache_write, revert, permission, agent, model, time_created, 9000000000000, time_compacting, time_archived
+            FROM session WHERE id = 'ses_kid';
+        INSERT INTO message SELECT 'msg_below', 'ses_below', 1, 1, data FROM message WHERE id = 'msg_000001kid';
+        INSERT INTO part VALUES
+            ('prt_0', 'msg_000002main', 'ses_main', 1790000000002, 1, '{"type":"tool","callID":"c1","tool":"task","state":{"status":"error"}}'),
+            ('prt_1', 'msg_000002main', 'ses_main', 1790000000003, 1, '{"type":"tool","callID":"c2","tool":"bash","state":{"input":""task""}}'),
+            ('prt_2', 'msg_000003main', 'ses_main', 1790000000009, 1, '{"type":"tool","callID":"c3","tool":"task","state":{"status":"completed"}}'),
+            ('prt_3', 'msg_000003main', 'ses_main', 1790000000003, 1, '{"task"');"#,
+    );
+    let list = subagents_of(Agent::Opencode, &store.join("ses_main"), None, 9_000_000_000_000);
+    let row = |child: &offshoot_session::children::ChildInfo| {
+        (child.words(), child.parent_entry.clone().unwrap_or_default(), child.depth())
+    };
+    let rows: Vec<_> = list.children.iter().map(row).collect();
+    let expected = [("ses_kid · failed · $0.0100", "msg_000002main", 1), ("ses_below · running", "", 2)];
+    assert_eq!(rows, expected.map(|(words, entry, depth)| (words.to_owned(), entry.to_owned(), depth)));
+
+    let store = folder.path().join("crush.db");
+    std::fs::copy(fixtures("crush").join(".crush/crush.db"), &store).unwrap();
+    change(
+        &store,
+        r#"UPDATE messages SET parts = '[{"type":"tool_call","data":{"id":"toolu_c9","name":"agent"}}]' WHERE id = 'cm2';
+        UPDATE messages SET parts = '[{"type":"tool_result","data":{"tool_call_id":"toolu_c9","is_error":false}}]' WHERE id = 'cm3';"#,
+    );
+    let list = subagents_of(Agent::Crush, &store.join("crush-main"), None, 0);
+    let rows: Vec<_> = list.children.iter().map(row).collect();
+    assert_eq!(rows, [("toolu_c9 · completed".to_owned(), "cm2".to_owned(), 1)]);
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{ForeignSession, open_foreign};
+use offshoot_foreign::{Agent, ForeignSession, SubagentsOf, open_foreign, subagents};
+use offshoot_session::children::ChildList;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Options, Session};
 
@@ -31,6 +32,11 @@ pub(crate) fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
 
 pub(crate) fn open(file: &Path) -> ForeignSession {
     open_foreign(file, Options::default).unwrap().expect("a session of an agent")
+}
+
+/// The subagents of a session, as of this time. Nothing is known of theirs but what they say.
+pub(crate) fn subagents_of(agent: Agent, path: &Path, session: Option<&Session>, now: i64) -> ChildList {
+    subagents(SubagentsOf { agent, path, session, now }, |_| Vec::new(), Options::default)
 }
 
 /// The header, every entry's line, and what is odd.

@@ -141,15 +141,17 @@ impl Operation for Import {
                appends what the agent has added; if you have continued the session here,\n\
                that goes to a session beside it. What may still grow waits until the file\n\
                was still for ten minutes, unless --now takes it. --verify rebuilds the\n\
-               agent's file from the import and compares it byte for byte. Rows of a store\n\
-               that the agent has changed become newer versions beside the old ones. --report\n\
-               lists what has no place in the tree.\n\n\
+               agent's file from the import and compares it byte for byte. Its subagents\n\
+               come along as sessions beside it, and so do files that belong to it. Rows of\n\
+               a store that the agent has changed become newer versions beside the old ones.\n\
+               --report lists what has no place in the tree.\n\n\
                Without FILE it says how many sessions of other agents there are. --all imports\n\
                them, and --agent, --since and --cwd choose some.\n\n\
                Prints the path of the file in the store; with --json {\"path\", \"note\"}, where\n\
                the note says that the file or its id is there already, or is null. Of\n\
                another agent's session it also has \"report\": {\"records\", \"entries\", \"kept\",\n\
-               \"held\", \"losses\": [{\"code\", \"count\", \"first\"}]}, and with --verify \"sha256\".\n\
+               \"held\", \"files\", \"subagents\", \"losses\": [{\"code\", \"count\", \"first\"}]},\n\
+               and with --verify \"sha256\".\n\
                Of many: {\"sessions\": [{\"agent\", \"source\", \"path\", \"note\", \"report\", \"sha256\"?}],\n\
                \"failed\"}; before they are imported {\"agent\", \"source\", \"bytes\"} of each.",
         examples: "Examples:\n  offshoot import ~/Downloads/session.jsonl\n  offshoot import --all --since 4w",
@@ -367,7 +369,11 @@ impl Output for ImportOutput {
         if let Some(report) = &self.report {
             let held = if report.held > 0 { format!(", {} held back", report.held) } else { String::new() };
             let kept = counted(usize::try_from(report.kept).unwrap_or(usize::MAX), "record", "records");
-            let told = format!("{} entries; {kept} kept as bytes only{held}", report.entries);
+            let files = counted(usize::try_from(report.files).unwrap_or(usize::MAX), "file", "files");
+            let files = if report.files > 0 { format!(", {files} beside it") } else { String::new() };
+            let subagents = counted(usize::try_from(report.subagents).unwrap_or(usize::MAX), "subagent", "subagents");
+            let subagents = if report.subagents > 0 { format!(", with {subagents}") } else { String::new() };
+            let told = format!("{} entries; {kept} kept as bytes only{held}{files}{subagents}", report.entries);
             words.notes.push(Note::Told(told));
             if self.has_report {
                 losses(report).for_each(|line| words.notes.push(Note::Told(line)));

@@ -214,7 +214,7 @@ fn listed() -> Hint {
 }
 
 fn is_gone(copy: &ArchivedSession) -> bool {
-    let file = if copy.agent.only_appends() { Some(copy.source.as_path()) } else { copy.source.parent() };
+    let file = if copy.agent.only_appends(&copy.source) { Some(copy.source.as_path()) } else { copy.source.parent() };
     !file.is_some_and(std::path::Path::exists)
 }
 

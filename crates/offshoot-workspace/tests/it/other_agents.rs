@@ -57,6 +57,23 @@ fn lists_have_them_where_they_are_asked_for() {
     assert_eq!([None, Some("claude"), Some("codex"), Some("all")].map(count), [0, 7, 8, 15]);
 }
 
+#[test]
+fn lists_have_their_subagents_below_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut given = Given::default();
+    given.put_text("agent", "claude");
+    for flag in ["all", "children"] {
+        given.put(flag, ArgValue::Flag);
+    }
+    let listed = json(done(run(&place(folder.path()), "list", given).unwrap()).as_ref());
+    let children: Vec<&str> = listed.split("\"children\":[").skip(1).filter(|rest| !rest.starts_with(']')).collect();
+    assert_eq!(children.len(), 1, "{listed}");
+    assert!(
+        children[0].contains(r#""id":"agent-a1b2c3d4e5f60718""#)
+            && children[0].contains(r#""status":"completed","messages":4"#)
+    );
+}
+
 /// The index and the scan find the same, parts of words included.
 #[test]
 fn searches_find_what_they_say() {
@@ -148,6 +165,71 @@ fn an_import_is_followed_until_somebody_continues_it() {
     assert!(import(&place, &file).contains(&format!("{id}.2")), "the second one is followed");
 }
 
+/// Subagents are sessions beside that of their parent, as own ones are, with the files that belong to them. A session of one that somebody
+/// has continued stays as it is.
+#[test]
+fn subagents_and_files_come_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, file) = (place(folder.path()), transcript(folder.path(), "1"));
+    let from = fixtures("claude-code").join("projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222");
+    let beside = file.with_extension("");
+    for name in ["tool-results", "subagents", "subagents/workflows/wf_0a1b2c3d-e4f"] {
+        std::fs::create_dir_all(beside.join(name)).unwrap();
+        for found in std::fs::read_dir(from.join(name)).unwrap().map(|found| found.unwrap().path()) {
+            if found.is_file() {
+                std::fs::copy(&found, beside.join(name).join(found.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+    std::fs::write(beside.join("tool-results/unnamed.bin"), [0xff, 0, 7]).unwrap();
+    let first = import(&place, &file);
+    assert!(first.contains(r#""files":5,"subagents":2"#) && first.contains("\"sha256\":\""), "{first}");
+    let own = place.store().unwrap().path_of("11111111-2222-4222-8222-222222222222").unwrap();
+    let list = place.children(&[&own]).pop().unwrap().unwrap();
+    let rows: Vec<String> = list.children.iter().map(|child| format!("{}: {}", child.words(), child.task)).collect();
+    assert_eq!(
+        rows,
+        ["agent-a1b2c3d4e5f60718 · Explore · completed: review", "agent-b9 · workflow-subagent · completed: "]
+    );
+    let child = &list.children[0];
+    assert_eq!((child.messages, child.tool_call_id.as_deref()), (4, Some("toolu_05")));
+    let parent = place.open_file(&own, SpillPolicy::default()).unwrap();
+    assert!(parent.find(child.parent_entry.as_deref().unwrap()).is_ok());
+    let mut session = place.open_file(&child.file, SpillPolicy::default()).unwrap();
+    assert_eq!(session.header().parent_session().map(PathBuf::from).as_ref(), Some(&own));
+    let foreign = place.open_to_read(&beside.join("subagents/agent-a1b2c3d4e5f60718.jsonl")).unwrap();
+    let said = |session: &offshoot_session::session::Session| {
+        let context = session.context().unwrap();
+        context.messages(session).map(|message| message.unwrap().json).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&session), said(&foreign));
+    let before = std::fs::read(&child.file).unwrap();
+    assert!(import(&place, &file).contains("everything is there already"));
+    assert_eq!(std::fs::read(&child.file).unwrap(), before);
+
+    // The agent goes on: a file is new, another has grown, and a subagent says more.
+    std::fs::write(beside.join("tool-results/late.txt"), "late").unwrap();
+    std::fs::write(beside.join("subagents/journal.jsonl"), "{}\n").unwrap();
+    let grown = import(&place, &file);
+    assert!(grown.contains("\"note\":null") && grown.contains("\"sha256\":\""), "{grown}");
+    let all = std::fs::read_to_string(&file).unwrap();
+    let prompt = r#"{"type":"user","sessionId":"s","uuid":"b1","parentUuid":"a0000020-1111-4111-8111-000000000020","message":{"role":"user","content":"more"}}"#;
+    std::fs::write(&file, format!("{all}{prompt}\n")).unwrap();
+    assert!(import(&place, &file).contains("\"sha256\":\""));
+    let after = place.open_file(&own, SpillPolicy::default()).unwrap();
+    let foreign = place.open_to_read(&file).unwrap();
+    assert_eq!(said(&after), said(&foreign));
+    use offshoot_session::entry::Source as _;
+    assert_eq!(after.tree().leaves().count(), parent.tree().leaves().count(), "files make no branch");
+
+    let words = offshoot_session::json::Json::parse(r#"{"role":"user","content":"and now here"}"#).unwrap();
+    session.append(&offshoot_session::compose::NewEntry::message(words).unwrap()).unwrap();
+    let continued = std::fs::read(&child.file).unwrap();
+    import(&place, &file);
+    assert_eq!(std::fs::read(&child.file).unwrap(), continued, "never appended to");
+    assert!(child.file.with_file_name("agent-a1b2c3d4e5f60718-2.jsonl").is_file());
+}
+
 /// A store whose rows change is followed, and every session of other agents is imported at once.
 #[test]
 fn sessions_of_stores_are_imported_and_followed_and_all_at_once() {
@@ -180,9 +262,9 @@ fn sessions_of_stores_are_imported_and_followed_and_all_at_once() {
         json(done(run(&place, "import", given).unwrap()).as_ref())
     };
     let counted = all(false);
-    assert_eq!((counted.matches("\"bytes\":").count(), counted.matches("\"report\"").count()), (3, 0), "{counted}");
+    assert_eq!((counted.matches("\"bytes\":").count(), counted.matches("\"report\"").count()), (2, 0), "{counted}");
     let imported = all(true);
-    assert_eq!(imported.matches("\"sha256\"").count(), 3, "{imported}");
+    assert_eq!(imported.matches("\"sha256\"").count(), 2, "its subagent comes along with ses_main: {imported}");
     assert!(imported.ends_with("\"failed\":0}"), "{imported}");
-    assert_eq!(all(true).matches("everything is there already").count(), 3);
+    assert_eq!(all(true).matches("everything is there already").count(), 2);
 }

@@ -158,8 +158,15 @@ impl BackPlan {
         let file = folder.path().join("imported.jsonl");
         let known = std::collections::HashSet::new();
         let versions = KeptVersions::default();
-        let wish =
-            ImportWish { agent, path: origin, id: None, end: OpenEnd::Taken, known: &known, versions: &versions };
+        let wish = ImportWish {
+            agent,
+            path: origin,
+            id: None,
+            end: OpenEnd::Taken,
+            known: &known,
+            versions: &versions,
+            child: None,
+        };
         new_file::create(&file, |out| {
             import_foreign(wish, &mut |line| writeln!(out, "{}", line.text).map_err(Error::io("write", &file)))?;
             Ok(())

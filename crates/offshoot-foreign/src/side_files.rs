@@ -1,0 +1,130 @@
+//! The files beside a session that an import keeps: which they are, and whether an imported session has them. Names that nobody expects are
+//! not looked at, so no file of settings or keys is kept.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::entry::Source as _;
+use offshoot_session::error::{Error, Result};
+use offshoot_session::kind::{Kind, SOURCE_RECORD};
+use offshoot_session::medium::read_regular;
+use offshoot_session::session::Session;
+use sha2::{Digest as _, Sha256};
+
+use crate::agent::Agent;
+use crate::below::below;
+use crate::key::hex_hash;
+use crate::source_record::{PayloadTexts, bytes_of, file_name};
+use crate::sources::is_subagent;
+
+/// A larger file is not kept.
+const LARGEST: u64 = 64 << 20;
+/// More files of a session are not kept.
+const MOST: usize = 10_000;
+/// More folders of workflows are not looked at.
+const MOST_FOLDERS: usize = 1_000;
+
+/// A file beside a session.
+#[derive(Debug)]
+pub(crate) struct SideFile {
+    /// Its path below the session's folder, or its name.
+    pub(crate) name: String,
+    path: PathBuf,
+}
+
+impl SideFile {
+    /// Its bytes.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too large.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        read_regular(&self.path, LARGEST).map_err(Error::io("read", &self.path))
+    }
+}
+
+/// The id of the entry that keeps a file with this content.
+pub(crate) fn file_id(agent: Agent, name: &str, bytes: &[u8]) -> String {
+    hex_hash(&[agent.word().as_bytes(), b"file", name.as_bytes(), bytes], 16) + ".s"
+}
+
+/// The files beside a session, by their names. Links are not followed.
+pub(crate) fn side_files(agent: Agent, path: &Path) -> Vec<SideFile> {
+    let mut files = match agent {
+        Agent::Claude if is_subagent(path) => note_of(path).into_iter().collect(),
+        Agent::Claude => of_claude(&path.with_extension("")),
+        Agent::Cursor => note_of_chat(path).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    files.truncate(MOST);
+    files
+}
+
+/// Outputs that were too long for the transcript, and the journals of workflows.
+fn of_claude(folder: &Path) -> Vec<SideFile> {
+    let outputs = below(&folder.join("tool-results"), std::fs::FileType::is_file).into_iter();
+    let subagents = folder.join("subagents");
+    let workflows = below(&subagents.join("workflows"), std::fs::FileType::is_dir);
+    let journals = std::iter::once(subagents).chain(workflows.into_iter().take(MOST_FOLDERS));
+    let journals = journals.map(|folder| folder.join("journal.jsonl")).filter(|file| is_file(file));
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(folder).ok()?.to_str()?.to_owned();
+        Some(SideFile { name, path })
+    };
+    outputs.chain(journals).filter_map(named).collect()
+}
+
+/// What is said of a subagent beside its transcript.
+fn note_of(path: &Path) -> Option<SideFile> {
+    let path = path.with_extension("meta.json");
+    let name = path.file_name()?.to_str()?.to_owned();
+    is_file(&path).then_some(SideFile { name, path })
+}
+
+/// What is said of a chat beside its store.
+fn note_of_chat(path: &Path) -> Option<SideFile> {
+    let path = path.parent().filter(|store| store.is_file())?.with_file_name("meta.json");
+    is_file(&path).then(|| SideFile { name: "meta.json".to_owned(), path })
+}
+
+fn is_file(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+/// The files beside a session that an imported session does not give back byte for byte.
+///
+/// # Errors
+/// The session or a file cannot be read.
+pub fn lacking_files(agent: Agent, path: &Path, session: &Session) -> Result<Vec<String>> {
+    let files = side_files(agent, path);
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kept = kept_files(session)?;
+    let mut lacking = Vec::new();
+    for file in files {
+        let digest: [u8; 32] = Sha256::digest(file.bytes()?).into();
+        if !kept.get(&file.name).is_some_and(|known| known.contains(&digest)) {
+            lacking.push(file.name);
+        }
+    }
+    Ok(lacking)
+}
+
+/// The files that an imported session keeps, by their names: the hashes of their contents.
+fn kept_files(session: &Session) -> Result<HashMap<String, HashSet<[u8; 32]>>> {
+    let tree = session.tree();
+    let mut payloads = PayloadTexts::new(session);
+    let mut kept: HashMap<String, HashSet<[u8; 32]>> = HashMap::new();
+    for ix in tree.entries().filter(|ix| tree.node(*ix).kind() == Kind::Custom && tree.node(*ix).is_leaf_marker()) {
+        let entry = session.entry(ix)?;
+        let Some(data) = entry.get("data").filter(|_| entry.str("customType").is_some_and(|is| is == SOURCE_RECORD))
+        else {
+            continue;
+        };
+        let Some(name) = file_name(data) else { continue };
+        if let Some(bytes) = bytes_of(data, &mut |id| payloads.get(id)) {
+            kept.entry(name).or_default().insert(Sha256::digest(&bytes).into());
+        }
+    }
+    Ok(kept)
+}

@@ -1,0 +1,257 @@
+//! Which subagents a session has, and what is said of each outside of its own records. Claude Code has transcripts in folders below the
+//! session's own, each with a note that names the call; Gemini CLI has a folder of logs without notes; opencode and Crush have rows that
+//! name their parent.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::children::MOST_CHILDREN;
+use offshoot_session::json::Json;
+use offshoot_session::medium::read_regular_text;
+
+use super::SubagentsOf;
+use super::calls::{SpawningCalls, calls_in_transcript};
+use super::standing::{end_of_transcript, written_at};
+use crate::agent::Agent;
+use crate::below::below;
+use crate::rows;
+use crate::subagent_status::SubagentStatus;
+
+/// More folders of workflows are not looked at.
+const MOST_FOLDERS: usize = 1_000;
+/// A longer note is not read.
+const LARGEST_NOTE: u64 = 64 << 10;
+/// A longer journal is not read.
+const LARGEST_JOURNAL: u64 = 16 << 20;
+/// Subagents of subagents are looked for so deep.
+const DEEPEST: usize = 16;
+
+/// What is said of a subagent outside of its own records. A text is empty where nothing is said.
+#[derive(Debug, Clone)]
+pub struct FoundSubagent {
+    /// The path of its session.
+    pub path: PathBuf,
+    /// What names it: a subagent of `a` is `a.b`.
+    pub id: String,
+    /// The definition that it follows.
+    pub agent: String,
+    /// What it was to do, in short.
+    pub task: String,
+    /// The call that made it.
+    pub call: Option<String>,
+    /// The entry with the call, in the session of whoever made it.
+    pub parent_entry: Option<String>,
+    /// How it stands.
+    pub status: SubagentStatus,
+}
+
+impl FoundSubagent {
+    fn at(path: PathBuf) -> Self {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Self {
+            path,
+            // A point would make it a child of another one.
+            id: stem.replace('.', "-"),
+            agent: String::new(),
+            task: String::new(),
+            call: None,
+            parent_entry: None,
+            status: SubagentStatus::Unknown,
+        }
+    }
+
+    /// The agent's own id for it.
+    #[must_use]
+    pub fn native_id(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// All of them, each after the one that made it.
+pub(super) fn found(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    let mut all = match of.agent {
+        Agent::Claude => of_transcripts(of),
+        Agent::Gemini => of_logs(of),
+        Agent::Opencode | Agent::Crush => of_rows(of),
+        Agent::Codex | Agent::Goose | Agent::Copilot | Agent::Cursor | Agent::Aider => Vec::new(),
+    };
+    all.sort_by(|one, other| one.id.cmp(&other.id));
+    // Two folders may have files of one name.
+    let mut taken = HashSet::new();
+    for found in &mut all {
+        let base = found.id.clone();
+        let mut number = 2;
+        while !taken.insert(found.id.clone()) {
+            found.id = format!("{base}-{number}");
+            number += 1;
+        }
+    }
+    all
+}
+
+fn of_transcripts(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    let folders = transcript_folders(of.path);
+    let journals: HashMap<String, SubagentStatus> = folders.iter().flat_map(|folder| journal(folder)).collect();
+    let mut all: Vec<FoundSubagent> =
+        folders.iter().flat_map(|folder| transcripts(folder)).map(with_note).take(MOST_CHILDREN + 1).collect();
+    if all.is_empty() {
+        return all;
+    }
+    let wanted: Vec<String> = all.iter().filter_map(|found| found.call.clone()).collect();
+    let calls =
+        if wanted.is_empty() { SpawningCalls::new() } else { calls_in_transcript(of.path, &wanted, of.session) };
+    for found in &mut all {
+        let call = found.call.as_ref().and_then(|call| calls.get(call));
+        found.parent_entry = call.and_then(|call| call.entry.clone());
+        let agent_id = found.id.strip_prefix("agent-").unwrap_or_default();
+        let told = call.and_then(|call| call.outcome).or_else(|| journals.get(agent_id).copied());
+        let told = told.or_else(|| end_of_transcript(&found.path));
+        found.status = told.unwrap_or_else(|| SubagentStatus::by_time(written_at(&found.path), of.now));
+    }
+    let is_elsewhere = |found: &FoundSubagent| {
+        found.call.as_ref().is_some_and(|call| calls.get(call).is_none_or(|call| call.at.is_none()))
+    };
+    let elsewhere: Vec<usize> = (0..all.len()).filter(|at| all.get(*at).is_some_and(is_elsewhere)).collect();
+    below_each_other(&mut all, &elsewhere);
+    all
+}
+
+/// A call that the session does not have may be that of another subagent.
+fn below_each_other(all: &mut [FoundSubagent], elsewhere: &[usize]) {
+    let wanted: Vec<String> = elsewhere.iter().filter_map(|at| all.get(*at)?.call.clone()).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let mut parents: HashMap<String, usize> = HashMap::new();
+    for (at, found) in all.iter().enumerate() {
+        let calls = calls_in_transcript(&found.path, &wanted, None);
+        parents.extend(calls.into_iter().filter(|(_, call)| call.at.is_some()).map(|(id, _)| (id, at)));
+    }
+    let parent = |all: &[FoundSubagent], at: usize| {
+        elsewhere.contains(&at).then(|| parents.get(all.get(at)?.call.as_ref()?).copied()).flatten()
+    };
+    let name = |at: usize| {
+        let (mut names, mut above) = (Vec::new(), Some(at));
+        // A circle has no first one.
+        while let Some(found) = above.and_then(|at| all.get(at)).filter(|_| names.len() < DEEPEST) {
+            names.push(found.id.clone());
+            above = above.and_then(|at| parent(all, at));
+        }
+        names.reverse();
+        if above.is_none() { names.join(".") } else { names.pop().unwrap_or_default() }
+    };
+    let names: Vec<String> = (0..all.len()).map(name).collect();
+    for (found, name) in all.iter_mut().zip(names) {
+        found.id = name;
+    }
+}
+
+fn with_note(path: PathBuf) -> FoundSubagent {
+    let note = read_regular_text(&path.with_extension("meta.json"), LARGEST_NOTE).unwrap_or_default();
+    let note = Json::parse(&note).unwrap_or(Json::NULL);
+    let text = |name: &str| note.str(name).map(std::borrow::Cow::into_owned);
+    FoundSubagent {
+        agent: text("agentType").unwrap_or_default(),
+        task: text("description").unwrap_or_default(),
+        call: text("toolUseId"),
+        ..FoundSubagent::at(path)
+    }
+}
+
+/// The folder of a session's subagents, and those of its workflows.
+pub(crate) fn transcript_folders(path: &Path) -> Vec<PathBuf> {
+    let folder = path.with_extension("").join("subagents");
+    let workflows = below(&folder.join("workflows"), std::fs::FileType::is_dir);
+    std::iter::once(folder).chain(workflows.into_iter().take(MOST_FOLDERS)).collect()
+}
+
+/// `agent-….jsonl` in a folder.
+fn transcripts(folder: &Path) -> Vec<PathBuf> {
+    let is_transcript = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with("agent-") && name.ends_with(".jsonl")
+    };
+    below(folder, std::fs::FileType::is_file).into_iter().filter(is_transcript).collect()
+}
+
+/// The subagents that the journal of a folder says to have ended.
+fn journal(folder: &Path) -> Vec<(String, SubagentStatus)> {
+    let file = folder.join("journal.jsonl");
+    let is_own = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
+    let text = is_own.then(|| read_regular_text(&file, LARGEST_JOURNAL).ok()).flatten().unwrap_or_default();
+    let ended = |line: &str| {
+        let record = Json::parse(line).ok()?;
+        let status = match record.str("type")?.as_ref() {
+            "result" => SubagentStatus::Completed,
+            "error" => SubagentStatus::Failed,
+            _ => return None,
+        };
+        Some((record.str("agentId")?.into_owned(), status))
+    };
+    text.lines().filter_map(ended).collect()
+}
+
+/// The logs in the folder that has the session's id for its name.
+fn of_logs(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    let id = match of.session {
+        Some(session) => Some(session.header().id().to_owned()),
+        None => gemini_id(of.path),
+    };
+    let folder = id.map(|id| of.path.with_file_name(id)).filter(|folder| is_beside(folder, of.path));
+    let logs = folder.map(|folder| below(&folder, std::fs::FileType::is_file)).unwrap_or_default();
+    let logs = logs.into_iter().filter(|log| log.extension().is_some_and(|ending| ending == "jsonl"));
+    let with_status = |log: PathBuf| {
+        let status = SubagentStatus::by_time(written_at(&log), of.now);
+        FoundSubagent { status, ..FoundSubagent::at(log) }
+    };
+    logs.map(with_status).collect()
+}
+
+/// The whole id of a log, which its name only begins with.
+fn gemini_id(path: &Path) -> Option<String> {
+    let start = Agent::Gemini.id_of(path).filter(|start| start.len() >= 8)?;
+    let folders = below(path.parent()?, std::fs::FileType::is_dir);
+    let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
+    names.filter(|name| name.starts_with(&start)).map(str::to_owned).next()
+}
+
+/// A name out of a file may be a path.
+fn is_beside(folder: &Path, file: &Path) -> bool {
+    folder.parent() == file.parent() && folder.file_name().is_some_and(|name| name.len() >= 8)
+}
+
+/// Rows that name the session as their parent, and those that name them. The id of Crush's is that of the call.
+fn of_rows(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    let Some((store, id)) = rows::parts_of(of.path) else { return Vec::new() };
+    let mut all: Vec<FoundSubagent> = Vec::new();
+    let mut seen = HashSet::from([id.clone()]);
+    let mut level = vec![(id, String::new())];
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for (parent, above) in level {
+            let children = rows::children_of(of.agent, &store, &parent);
+            for child in children {
+                if all.len() > MOST_CHILDREN || !seen.insert(child.id.clone()) {
+                    continue;
+                }
+                let row = FoundSubagent::at(store.join(&child.id));
+                let id = if above.is_empty() { row.id.clone() } else { format!("{above}.{}", row.id) };
+                let status = child.outcome.unwrap_or_else(|| SubagentStatus::by_time(child.updated, of.now));
+                next.push((child.id, id.clone()));
+                all.push(FoundSubagent {
+                    id,
+                    task: child.title,
+                    call: child.call,
+                    parent_entry: child.entry,
+                    status,
+                    ..row
+                });
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    all
+}
