@@ -112,6 +112,11 @@ export type RpcRequest1 =
   | {
       type: "fork";
       entryId: string;
+      /**
+       * Whether the files as they were before the message come along.
+       */
+      files?: boolean;
+      acrossCommits?: boolean;
     }
   | {
       type: "clone";
@@ -157,6 +162,10 @@ export type RpcRequest1 =
        * Whether the files of the entry come back.
        */
       files?: boolean;
+      /**
+       * Also if git has another commit checked out than when they were recorded.
+       */
+      acrossCommits?: boolean;
     }
   | {
       type: "set_label";
@@ -183,6 +192,7 @@ export type RpcRequest1 =
   | {
       type: "undo";
       files?: boolean;
+      acrossCommits?: boolean;
     }
   | {
       type: "uncompact";
@@ -394,6 +404,10 @@ export type RpcRequest1 =
        * Bring back the files of the entry, too
        */
       files?: boolean;
+      /**
+       * Bring files also if git has another commit checked out than when they were recorded
+       */
+      acrossCommits?: boolean;
     }
   | {
       type: "pop";
@@ -413,6 +427,10 @@ export type RpcRequest1 =
        * Bring back the files of the entry, too
        */
       files?: boolean;
+      /**
+       * Bring files also if git has another commit checked out than when they were recorded
+       */
+      acrossCommits?: boolean;
     }
   | {
       type: "label";
@@ -1767,6 +1785,41 @@ export interface PathData {
 export interface ForkedData {
   text?: string;
   cancelled: boolean;
+  files?: FilesThatCameData;
+}
+/**
+ * What became of the files.
+ */
+export interface FilesThatCameData {
+  written: string[];
+  removed: string[];
+  /**
+   * Those of them that have changes of somebody else as well.
+   */
+  merged: string[];
+  conflicts: FileConflictData[];
+  left: LeftFileData[];
+  /**
+   * How many entries were recorded in another folder, or by another program.
+   */
+  foreign: number;
+}
+/**
+ * A file that somebody else changed and that stays.
+ */
+export interface FileConflictData {
+  path: string;
+  /**
+   * The file with the content of the entry.
+   */
+  beside: string | null;
+}
+/**
+ * A file that cannot be restored.
+ */
+export interface LeftFileData {
+  path: string;
+  why: string;
 }
 export interface ForkMessagesData {
   messages: ForkMessageData[];

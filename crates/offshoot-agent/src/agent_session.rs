@@ -9,7 +9,9 @@ use offshoot_protocol::request::{
     Abort, ClearQueue, ClearedQueue, CloneSession, Compact, FollowUp, Fork, ForkAt, Forked, Prompt, RunBash, SetModel,
     SetThinkingLevel, Spoken, StartSession, Steer, SwitchSession, UserPrompt, WaitForIdle,
 };
-use offshoot_protocol::{AgentError, AgentEvent, BashResult, CompactionResult, SessionReason, Settled, ThinkingLevel};
+use offshoot_protocol::{
+    AgentError, AgentEvent, BashResult, CompactionResult, FilesAlong, SessionReason, Settled, ThinkingLevel,
+};
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -214,7 +216,7 @@ impl AgentSession {
                 self.inner.folders.check(file, folder.as_deref())?;
                 self.leave(extensions, Leaving::Resume(file.clone()), asked).await
             }
-            Asked::Fork(Fork { ref entry }, _) => {
+            Asked::Fork(Fork { ref entry, .. }, _) => {
                 let leaving = Leaving::Fork { entry: entry.clone(), is_before: true };
                 self.leave(extensions, leaving, asked).await
             }
@@ -429,7 +431,7 @@ impl AgentSession {
     /// # Errors
     /// The entry is not a user message.
     pub async fn fork(&self, entry: impl Into<String>) -> Result<Forked> {
-        self.ask(Fork { entry: entry.into() }).await
+        self.ask(Fork { entry: entry.into(), files: FilesAlong::Stay }).await
     }
 
     /// Starts a session with the path up to an entry.

@@ -303,7 +303,7 @@ mod tests {
             (refused(Compact(None)), StopsTurn),
             (refused(StartSession { parent: None }), StopsAll),
             (refused(SwitchSession { file: "f".into(), folder: None }), StopsAll),
-            (refused(Fork { entry: "e".into() }), StopsAll),
+            (refused(Fork { entry: "e".into(), files: offshoot_protocol::FilesAlong::Stay }), StopsAll),
             (refused(ForkAt { entry: "e".into() }), StopsAll),
             (refused(CloneSession), StopsAll),
             (refused(PrepareSession(PreparedSession::Path { leaf: "e".into() })), StopsAll),

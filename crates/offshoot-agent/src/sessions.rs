@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use offshoot_session::error::Result;
 use offshoot_session::session::{NewSession, Options, Session};
+use offshoot_session::tree::NodeIx;
 
 use offshoot_protocol::model::Model;
+use offshoot_protocol::{AgentError, FilesAlong, FilesThatCame};
 
 /// Called on the thread that owns the open session.
 pub trait Sessions: Send + Sync {
@@ -41,10 +43,38 @@ pub trait Sessions: Send + Sync {
         session.fork_name(&|_| false)
     }
 
+    /// Makes the files of an entry ready for a session that begins there; `None`: of before the first entry. Nothing changes yet.
+    ///
+    /// # Errors
+    /// Files are not recorded, or cannot come.
+    fn files_of(
+        &self,
+        _: &Session,
+        _: Option<NodeIx>,
+        _: FilesAlong,
+    ) -> std::result::Result<Box<dyn ReadyFiles>, AgentError> {
+        Err(AgentError::Failed("files are not recorded here".to_owned()))
+    }
+
     /// The model that a session names, if it is available.
     fn model(&self, _provider: &str, _id: &str) -> Option<Arc<Model>> {
         None
     }
+}
+
+/// Files that are ready to come: all of them, or none.
+pub trait ReadyFiles {
+    /// They come, for this session as well.
+    ///
+    /// # Errors
+    /// What was begun cannot be written down: the next program completes it.
+    fn come(self: Box<Self>, session: &str) -> std::result::Result<FilesThatCame, AgentError>;
+
+    /// They stay as they are.
+    ///
+    /// # Errors
+    /// What was made ready cannot be removed.
+    fn stay(self: Box<Self>) -> std::result::Result<(), AgentError>;
 }
 
 /// Sessions that are never on disk, for agents embedded without a store.

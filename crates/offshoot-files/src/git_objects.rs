@@ -9,12 +9,16 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::read::ZlibDecoder;
-use offshoot_session::git_worktree::LinkedWorktree;
-use offshoot_session::medium::{open_regular, read_regular};
-use sha1::{Digest as _, Sha1};
+use offshoot_session::medium::{open_regular, read_regular, read_regular_text};
+
+use crate::git_id::{GitForm, GitId};
+use crate::git_place::GitPlace;
 
 const LONGEST_INDEX: u64 = 128 << 20;
 const MOST_PACKS: usize = 1000;
+const LONGEST_ALTERNATES: u64 = 64 << 10;
+/// Folders of objects, with those that are borrowed.
+const MOST_ALTERNATES: usize = 32;
 /// The lists of packs are held while a folder is recorded; packs beyond this are not looked into.
 const LARGEST_LISTS: u64 = 512 << 20;
 /// Longer paths are none that a system has.
@@ -28,29 +32,12 @@ const DELTAS: u64 = 4;
 const REGULAR: u32 = 0o100_000;
 const KIND: u32 = 0o170_000;
 
-/// The name of an object: a SHA-1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-pub(crate) struct GitId([u8; 20]);
-
-impl GitId {
-    /// The name that git gives to a file's content, if it changes nothing in it.
-    pub(crate) fn of(content: &[u8]) -> Self {
-        let mut hash = Sha1::new();
-        hash.update(format!("blob {}\0", content.len()));
-        hash.update(content);
-        Self(hash.finalize().into())
-    }
-
-    fn read(bytes: &[u8]) -> Option<Self> {
-        Some(Self(bytes.get(..20)?.try_into().ok()?))
-    }
-}
-
 /// The objects of a repository.
 #[derive(Debug)]
 pub(crate) struct GitObjects {
-    /// The folder `objects`.
-    folder: PathBuf,
+    /// The folder `objects`, and those from which it borrows.
+    folders: Vec<PathBuf>,
+    form: GitForm,
     packs: Vec<Pack>,
     /// A larger object is not read.
     limit: u64,
@@ -58,22 +45,16 @@ pub(crate) struct GitObjects {
 
 /// The index of a repository, for the files below a folder.
 #[derive(Debug, Default)]
-pub(crate) struct GitIndex(HashMap<Vec<u8>, GitId>);
+pub(crate) struct GitIndex {
+    form: GitForm,
+    files: HashMap<Vec<u8>, GitId>,
+}
 
 #[derive(Debug)]
 struct Pack {
     /// The file `.idx`, whole.
     index: Vec<u8>,
     path: PathBuf,
-}
-
-/// The folder of a repository's working files, its own part, and what all its worktrees share.
-fn places(root: &Path) -> Option<(&Path, PathBuf, PathBuf)> {
-    let top = root.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    Some(match LinkedWorktree::read(top) {
-        Some(linked) => (top, linked.own, linked.common),
-        None => (top, top.join(".git"), top.join(".git")),
-    })
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -91,15 +72,15 @@ impl GitIndex {
     }
 
     fn find(root: &Path) -> Option<Self> {
-        let (top, own, _) = places(root)?;
-        let mut below = root.strip_prefix(top).ok()?.as_os_str().as_bytes().to_vec();
+        let GitPlace { top, own, common } = GitPlace::of(root)?;
+        let mut below = root.strip_prefix(&top).ok()?.as_os_str().as_bytes().to_vec();
         if !below.is_empty() {
             below.push(b'/');
         }
-        Self::parse(&read_regular(&own.join("index"), LONGEST_INDEX).ok()?, &below)
+        Self::parse(&read_regular(&own.join("index"), LONGEST_INDEX).ok()?, &below, GitForm::of(&common)?)
     }
 
-    fn parse(bytes: &[u8], below: &[u8]) -> Option<Self> {
+    fn parse(bytes: &[u8], below: &[u8], form: GitForm) -> Option<Self> {
         let (version, count) = (number(bytes, 4)?, size_of(number(bytes, 8)?)?);
         if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
             return None;
@@ -107,9 +88,10 @@ impl GitIndex {
         let (mut at, mut name, mut files) = (12, Vec::new(), HashMap::new());
         for _ in 0..count {
             let mode = number(bytes, at + 24)?;
-            let id = GitId::read(bytes.get(at + 40..)?)?;
-            let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
-            let start = at + if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
+            let id = GitId::read(bytes.get(at + 40..)?, form)?;
+            let after = at + 40 + form.length();
+            let flags = u16::from_be_bytes(bytes.get(after..after + 2)?.try_into().ok()?);
+            let start = after + if version >= 3 && flags & 0x4000 != 0 { 4 } else { 2 };
             let (dropped, start) = if version == 4 { varint(bytes, start)? } else { (name.len(), start) };
             name.truncate(name.len().checked_sub(dropped)?);
             let rest = bytes.get(start..)?;
@@ -125,12 +107,17 @@ impl GitIndex {
                 files.insert(path.to_vec(), id);
             }
         }
-        Some(Self(files))
+        Some(Self { form, files })
     }
 
     /// The object of a file.
     pub(crate) fn id(&self, path: &Path) -> Option<GitId> {
-        self.0.get(path.as_os_str().as_bytes()).copied()
+        self.files.get(path.as_os_str().as_bytes()).copied()
+    }
+
+    /// The name that the repository gives to a content.
+    pub(crate) fn id_of(&self, content: &[u8]) -> GitId {
+        GitId::of(content, self.form)
     }
 }
 
@@ -152,40 +139,45 @@ fn varint(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
 }
 
 impl GitObjects {
-    /// The objects of the repository of a folder; `None` outside of git.
+    /// The objects of the repository of a folder; `None` outside of git, and if they have names of another kind.
     pub(crate) fn open(root: &Path, limit: u64) -> Option<Self> {
-        let (_, _, common) = places(root)?;
-        let folder = common.join("objects");
-        let packs = fs::read_dir(folder.join("pack")).into_iter().flatten().filter_map(Result::ok);
-        let paths = packs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "idx"));
+        let common = GitPlace::of(root)?.common;
+        let form = GitForm::of(&common)?;
+        let folders = borrowed(common.join("objects"));
+        let packs = folders.iter().flat_map(|folder| fs::read_dir(folder.join("pack"))).flatten();
+        let paths = packs.filter_map(Result::ok).map(|entry| entry.path());
+        let paths = paths.filter(|path| path.extension().is_some_and(|end| end == "idx"));
         let mut room = LARGEST_LISTS;
         let packs = paths.take(MOST_PACKS).filter_map(|path| {
             let index = read_regular(&path, LONGEST_INDEX.min(room)).ok()?;
             room = room.saturating_sub(u64::try_from(index.len()).unwrap_or(u64::MAX));
             (index.get(..8)? == b"\xfftOc\0\0\0\x02").then(|| Pack { index, path: path.with_extension("pack") })
         });
-        Some(Self { packs: packs.collect(), folder, limit })
+        Some(Self { packs: packs.collect(), folders, form, limit })
     }
 
     /// Whether there is such an object.
     pub(crate) fn has(&self, id: &GitId) -> bool {
-        self.packs.iter().any(|pack| pack.offset(id).is_some()) || self.loose(id).is_file()
+        self.packs.iter().any(|pack| pack.offset(id).is_some()) || self.loose(id).any(|path| path.is_file())
     }
 
     /// The content of a file; `None` if it is not there, is no file's, or is not what it is named.
     pub(crate) fn content(&self, id: &GitId) -> Option<Vec<u8>> {
         let found = self.loose_content(id).or_else(|| self.packed(id, 0).map(|(_, bytes)| bytes))?;
-        (GitId::of(&found) == *id).then_some(found)
+        (GitId::of(&found, self.form) == *id).then_some(found)
     }
 
-    fn loose(&self, id: &GitId) -> PathBuf {
-        let name: String = id.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (group, rest) = name.split_at(2);
-        self.folder.join(group).join(rest)
+    fn loose(&self, id: &GitId) -> impl Iterator<Item = PathBuf> {
+        let name: String = id.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.folders.iter().map(move |folder| {
+            let (group, rest) = name.split_at(2);
+            folder.join(group).join(rest)
+        })
     }
 
     fn loose_content(&self, id: &GitId) -> Option<Vec<u8>> {
-        let mut file = ZlibDecoder::new(open_regular(&self.loose(id)).ok()?).take(self.limit.saturating_add(64));
+        let mut file = ZlibDecoder::new(self.loose(id).find_map(|path| open_regular(&path).ok())?)
+            .take(self.limit.saturating_add(64));
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         let head = bytes.iter().take(64).position(|byte| *byte == 0)?;
@@ -226,8 +218,9 @@ impl GitObjects {
                 }
                 7 => {
                     let start = usize::try_from(used).ok()?;
-                    let base = GitId::read(head.get(start..)?)?;
-                    deltas.push(inflate(pack, at + used + 20, size)?);
+                    let base = GitId::read(head.get(start..)?, self.form)?;
+                    let length = u64::try_from(self.form.length()).ok()?;
+                    deltas.push(inflate(pack, at + used + length, size)?);
                     break self.packed(&base, Some(named + 1).filter(|named| *named <= MOST_NAMED_BASES)?)?;
                 }
                 _ => return None,
@@ -238,6 +231,23 @@ impl GitObjects {
         }
         Some((kind, bytes))
     }
+}
+
+/// A folder of objects, and those from which it borrows, as `info/alternates` says in each of them.
+fn borrowed(own: PathBuf) -> Vec<PathBuf> {
+    let (mut folders, mut read) = (vec![own], 0);
+    while let Some(folder) = folders.get(read).cloned() {
+        read += 1;
+        let named = read_regular_text(&folder.join("info/alternates"), LONGEST_ALTERNATES).unwrap_or_default();
+        // A path in quotes has bytes that are no text: what is there counts as not in git.
+        for path in named.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '"'])) {
+            let path = folder.join(path);
+            if folders.len() < MOST_ALTERNATES && !folders.contains(&path) {
+                folders.push(path);
+            }
+        }
+    }
+    folders
 }
 
 /// The first bytes of an object, enough for its head.
@@ -327,7 +337,8 @@ impl Pack {
     /// Where an object is in the pack.
     fn offset(&self, id: &GitId) -> Option<u64> {
         let fan = |byte: usize| size_of(number(&self.index, 8 + 4 * byte)?);
-        let first = usize::from(id.0[0]);
+        let (name, length) = (id.bytes(), id.bytes().len());
+        let first = usize::from(*name.first()?);
         let (mut low, mut high) = (first.checked_sub(1).map_or(Some(0), fan)?, fan(first)?);
         let count = fan(255)?;
         let names = 8 + 4 * 256;
@@ -336,14 +347,14 @@ impl Pack {
                 return None;
             }
             let middle = low.midpoint(high);
-            let found = self.index.get(names + 20 * middle..names + 20 * middle + 20)?;
-            match found.cmp(&id.0[..]) {
+            let found = self.index.get(names + length * middle..names + length * (middle + 1))?;
+            match found.cmp(name) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => break middle,
             }
         };
-        let offsets = names + 24 * count;
+        let offsets = names + (length + 4) * count;
         let small = number(&self.index, offsets + 4 * at)?;
         if small & 0x8000_0000 == 0 {
             return Some(u64::from(small));
@@ -372,9 +383,13 @@ mod tests {
         if Command::new("git").arg("--version").output().is_err() {
             return;
         }
+        ["sha1", "sha256"].into_iter().for_each(reads_what_git_tracks);
+    }
+
+    fn reads_what_git_tracks(form: &str) {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        git(root, &["init", "-q"]);
+        git(root, &["init", "-q", &format!("--object-format={form}")]);
         let text =
             |version: usize| (0..3000).map(|line| format!("{line} {}\n", line % (version + 7))).collect::<String>();
         fs::create_dir_all(root.join("sub/deep")).unwrap();
@@ -398,7 +413,7 @@ mod tests {
                 let (path, expected) =
                     if below.is_empty() { ("sub/deep/large", text(4)) } else { ("deep/large", text(4)) };
                 let id = index.id(Path::new(path)).unwrap();
-                assert_eq!(GitId::of(expected.as_bytes()), id);
+                assert_eq!(index.id_of(expected.as_bytes()), id);
                 assert!(objects.has(&id));
                 assert_eq!(objects.content(&id).unwrap(), expected.as_bytes());
                 assert_eq!(index.id(Path::new("link0")), None, "a link is no file");
@@ -413,11 +428,32 @@ mod tests {
         let objects = GitObjects::open(root, 1 << 20).unwrap();
         // Older versions are deltas of the newest one.
         for version in 0..5 {
-            assert_eq!(objects.content(&GitId::of(text(version).as_bytes())).unwrap(), text(version).as_bytes());
+            assert_eq!(
+                objects.content(&GitIndex::read(root).id_of(text(version).as_bytes())).unwrap(),
+                text(version).as_bytes()
+            );
         }
-        assert!(!objects.has(&GitId::of(b"never")) && objects.content(&GitId::of(b"never")).is_none());
+        let id_of = |content: &[u8]| GitIndex::read(root).id_of(content);
+        let (never, first, third) = (id_of(b"never"), id_of(text(0).as_bytes()), id_of(text(2).as_bytes()));
+        assert!(!objects.has(&never) && objects.content(&never).is_none());
         // One that is larger than the bound is not read.
-        assert!(GitObjects::open(root, 1000).unwrap().content(&GitId::of(text(0).as_bytes())).is_none());
+        assert!(GitObjects::open(root, 1000).unwrap().content(&first).is_none());
+        // A clone that borrows them, and one that borrows from that one by a path of its own.
+        let (second, third_place) = (root.join("borrows"), root.join("borrows-again"));
+        git(root, &["clone", "-q", "--shared", ".", "borrows"]);
+        git(root, &["clone", "-q", "--shared", "borrows", "borrows-again"]);
+        fs::write(third_place.join(".git/objects/info/alternates"), "# a note\n../../../borrows/.git/objects\n")
+            .unwrap();
+        for place in [&second, &third_place] {
+            let objects = GitObjects::open(place, 1 << 20).unwrap();
+            let id = GitIndex::read(place).id(Path::new("sub/deep/large")).unwrap();
+            assert!(objects.has(&id));
+            assert_eq!(objects.content(&id).unwrap(), text(4).as_bytes(), "{form} {}", place.display());
+        }
+        // Folders that borrow from each other end, and one that is gone says nothing.
+        fs::write(root.join(".git/objects/info/alternates"), "../../borrows-again/.git/objects\n/nowhere\n").unwrap();
+        assert_eq!(GitObjects::open(&second, 1 << 20).unwrap().content(&third).unwrap(), text(2).as_bytes());
+        fs::remove_file(root.join(".git/objects/info/alternates")).unwrap();
         // Damaged files say nothing.
         let pack = fs::read_dir(root.join(".git/objects/pack")).unwrap().map(|entry| entry.unwrap().path());
         for path in pack.chain([root.join(".git/index")]) {
@@ -429,8 +465,7 @@ mod tests {
                 fs::write(&path, if at % 2 == 0 { &damaged } else { &bytes[..at] }).unwrap();
                 let (index, objects) = (GitIndex::read(root), GitObjects::open(root, 1 << 20).unwrap());
                 drop(index);
-                let id = GitId::of(text(2).as_bytes());
-                assert!(objects.content(&id).is_none_or(|content| content == text(2).as_bytes()));
+                assert!(objects.content(&third).is_none_or(|content| content == text(2).as_bytes()));
                 fs::remove_file(&path).unwrap();
             }
             fs::write(&path, bytes).unwrap();
@@ -443,15 +478,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join(".git/objects/pack");
         fs::create_dir_all(&folder).unwrap();
-        let id = GitId::of(b"x");
+        let id = GitId::of(b"x", GitForm::Sha1);
         let mut object = vec![(7 << 4) | 4];
-        object.extend(id.0);
+        object.extend(id.bytes());
         let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
         std::io::Write::write_all(&mut deflated, &[1, 1, 1, b'x']).unwrap();
         object.extend(deflated.finish().unwrap());
         let mut list = b"\xfftOc\0\0\0\x02".to_vec();
-        (0..256_u32).for_each(|byte| list.extend(u32::from(byte >= u32::from(id.0[0])).to_be_bytes()));
-        list.extend(id.0);
+        (0..256_u32).for_each(|byte| list.extend(u32::from(byte >= u32::from(id.bytes()[0])).to_be_bytes()));
+        list.extend(id.bytes());
         list.extend([0; 8]);
         fs::write(folder.join("a.idx"), list).unwrap();
         fs::write(folder.join("a.pack"), object).unwrap();
@@ -469,6 +504,6 @@ mod tests {
             index.extend([b'n'; 100]);
             index.push(0);
         }
-        assert!(GitIndex::parse(&index, b"").is_none());
+        assert!(GitIndex::parse(&index, b"", GitForm::Sha1).is_none());
     }
 }

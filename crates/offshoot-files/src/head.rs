@@ -1,20 +1,17 @@
 //! What git has checked out in a folder, read from its files: the commit, or the branch before its first one. Runs no git.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use offshoot_session::git_worktree::LinkedWorktree;
 use offshoot_session::medium::read_regular_text;
+
+use crate::git_place::GitPlace;
 
 const LONGEST_HEAD: u64 = 4 << 10;
 const LONGEST_REFS: u64 = 8 << 20;
 
 /// The commit at `HEAD`; `None` outside of git.
 pub(crate) fn read_head(root: &Path) -> Option<String> {
-    let top = root.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    let (own, common): (PathBuf, PathBuf) = match LinkedWorktree::read(top) {
-        Some(linked) => (linked.own, linked.common),
-        None => (top.join(".git"), top.join(".git")),
-    };
+    let GitPlace { own, common, .. } = GitPlace::of(root)?;
     let head = read_regular_text(&own.join("HEAD"), LONGEST_HEAD).ok()?;
     let head = head.trim();
     let Some(name) = head.strip_prefix("ref: ") else { return Some(head.to_owned()).filter(|head| is_commit(head)) };

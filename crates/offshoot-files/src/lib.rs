@@ -15,6 +15,8 @@ mod folder;
 mod folder_copy;
 mod store;
 mod changes;
+mod git_id;
+mod git_place;
 mod git_objects;
 mod scan;
 mod seen_file;

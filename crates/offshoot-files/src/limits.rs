@@ -9,27 +9,16 @@ pub struct FileLimits {
     pub store: u64,
     /// The most files that a scan looks at.
     pub files: usize,
-    /// The most bytes that one scan reads.
-    pub baseline: u64,
-    /// The most files that one scan stores. The first one stores all that git does not have: of 20,000 that takes two to four
-    /// seconds, for which the first command waits.
-    pub stored_files: usize,
-    /// The most bytes that one scan stores.
+    /// The most bytes that one scan stores: the first one all that git does not have.
     pub stored: u64,
+    /// The most bytes that one scan reads.
+    pub read: u64,
     /// The most changes that an entry holds itself.
     pub changes: usize,
 }
 
 impl Default for FileLimits {
     fn default() -> Self {
-        Self {
-            file: 10 << 20,
-            store: 2 << 30,
-            files: 100_000,
-            baseline: 1 << 30,
-            stored_files: 20_000,
-            stored: 256 << 20,
-            changes: 1000,
-        }
+        Self { file: 10 << 20, store: 2 << 30, files: 100_000, stored: 1 << 30, read: 8 << 30, changes: 1000 }
     }
 }

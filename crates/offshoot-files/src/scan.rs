@@ -14,7 +14,8 @@ use offshoot_session::path_words::path_words;
 use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
 use crate::folder::{Folder, SCRATCH, WRITE_SCRATCH};
-use crate::git_objects::{GitId, GitIndex, GitObjects};
+use crate::git_id::GitId;
+use crate::git_objects::{GitIndex, GitObjects};
 use crate::limits::FileLimits;
 use crate::rel_path::RelPath;
 use crate::state::FileState;
@@ -109,10 +110,14 @@ impl GitContents {
         Some(Self { objects: GitObjects::open(root, limit)?, index: GitIndex::read(root) })
     }
 
+    fn tracks(&self, path: &RelPath) -> bool {
+        self.index.id(&path.to_path()).is_some()
+    }
+
     /// The object that is this content of a file, byte for byte.
     fn id_of(&self, path: &RelPath, content: &[u8]) -> Option<GitId> {
         let id = self.index.id(&path.to_path())?;
-        (GitId::of(content) == id && self.objects.has(&id)).then_some(id)
+        (self.index.id_of(content) == id && self.objects.has(&id)).then_some(id)
     }
 }
 
@@ -154,7 +159,6 @@ pub(crate) struct Scanner<'a> {
 /// What one scan has stored.
 #[derive(Debug, Default)]
 struct StoredByScan {
-    files: AtomicUsize,
     bytes: AtomicU64,
     is_beyond: AtomicBool,
 }
@@ -193,7 +197,7 @@ impl Scanner<'_> {
     pub(crate) fn scan(&self, before: &Snapshot, now: Millis) -> FilesResult<Snapshot> {
         let Some(met) = self.walk() else { return Ok(Snapshot { is_beyond: true, ..Snapshot::default() }) };
         let mut known = before.files.iter().peekable();
-        let (mut files, mut unread, mut bytes) = (Vec::with_capacity(met.len()), Vec::new(), 0);
+        let (mut files, mut unread, mut bytes, mut fresh) = (Vec::with_capacity(met.len()), Vec::new(), 0, 0);
         for file in met {
             while known.next_if(|seen| seen.path < file.path).is_some() {}
             let seen = known.next_if(|seen| seen.path == file.path);
@@ -202,11 +206,17 @@ impl Scanner<'_> {
                 files.push(Arc::clone(seen));
                 continue;
             }
-            bytes += file.stamp.length.min(self.limits.file);
+            let length = if file.stamp.length > self.limits.file { 0 } else { file.stamp.length };
+            bytes += length;
+            // A file that git tracks may not have to be stored.
+            let is_gits = seen.is_some_and(|seen| seen.git.is_some());
+            if !is_gits && !self.git.is_some_and(|git| git.tracks(&file.path)) {
+                fresh += length;
+            }
             unread.push((file, seen));
         }
         let beyond = || Snapshot { is_beyond: true, ..Snapshot::default() };
-        if bytes > self.limits.baseline {
+        if bytes > self.limits.read || fresh > self.limits.stored {
             return Ok(beyond());
         }
         let (read, stored) = (unread.len(), StoredByScan::default());
@@ -235,9 +245,8 @@ impl Scanner<'_> {
         for (MetFile { path, stamp, mode }, seen) in part {
             let Some((state, git)) = self.look_with(path, seen.and_then(|seen| seen.known_to_git()))? else { continue };
             if git.is_none() && state.hash().is_some() {
-                let count = stored.files.fetch_add(1, Ordering::Relaxed) + 1;
                 let bytes = stored.bytes.fetch_add(stamp.length, Ordering::Relaxed) + stamp.length;
-                if count > self.limits.stored_files || bytes > self.limits.stored {
+                if bytes > self.limits.stored {
                     stored.is_beyond.store(true, Ordering::Relaxed);
                 }
             }

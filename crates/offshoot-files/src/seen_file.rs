@@ -7,7 +7,7 @@ use offshoot_session::medium::{Stamp, read_regular, replace_file};
 use serde::{Deserialize, Serialize};
 
 use crate::content::ContentHash;
-use crate::git_objects::GitId;
+use crate::git_id::GitId;
 use crate::rel_path::RelPath;
 use crate::scan::{SeenFile, Snapshot};
 use crate::state::FileState;
@@ -78,7 +78,10 @@ mod tests {
         };
         let kept = file("a", store.put(b"a").unwrap());
         let gone = file("b", ContentHash::of(b"b"));
-        let in_git = SeenFile { git: Some(GitId::of(b"c")), ..(*file("c", ContentHash::of(b"c"))).clone() };
+        let in_git = SeenFile {
+            git: Some(GitId::of(b"c", crate::git_id::GitForm::Sha256)),
+            ..(*file("c", ContentHash::of(b"c"))).clone()
+        };
         let in_git = Arc::new(in_git);
         let seen = Snapshot { files: vec![kept.clone(), gone, in_git.clone()], ..Snapshot::default() };
         let path = dir.path().join("seen");

@@ -12,6 +12,7 @@ use crate::approval::{ApprovalDecision, ApprovalMode, ApprovalScope};
 use crate::bash_result::BashResult;
 use crate::child::ChildState;
 use crate::compaction::CompactionResult;
+use crate::files_along::FilesAlong;
 use crate::form::FormAnswer;
 use crate::message::{Content, CustomMessage};
 use crate::model::Model;
@@ -105,8 +106,8 @@ requests! {
     /// Opens an existing session file. The folder is the session's or that of the start; without one only the session's counts,
     /// and only at or below that of the start: a folder of work.
     SwitchSession { file: PathBuf, folder: Option<PathBuf> } -> Forked, StopsAll;
-    /// Starts a session with the path before a user message.
-    Fork { entry: String } -> Forked, StopsAll;
+    /// Starts a session with the path before a user message, and the files as they were there if they come along.
+    Fork { entry: String, files: FilesAlong } -> Forked, StopsAll;
     /// Starts a session with the path up to this entry.
     ForkAt { entry: String } -> Forked, StopsAll;
     /// Starts a session with the path to the leaf.

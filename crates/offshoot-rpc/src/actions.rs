@@ -7,8 +7,8 @@ use offshoot_app::agent::shown_path;
 use offshoot_app::error::{CommandError, FailureKind};
 use offshoot_app::export::export;
 use offshoot_app::models::{level_of, next_of};
-use offshoot_protocol::request::{Approve, Forked};
-use offshoot_protocol::{AgentError, ThinkingLevel};
+use offshoot_protocol::request::{Approve, Fork, Forked};
+use offshoot_protocol::{AgentError, FilesAlong, ThinkingLevel};
 use offshoot_settings::Settings;
 
 use crate::records::{CancelledData, ForkedData, LevelData, ModelData, ModelInUseData, PathData};
@@ -105,10 +105,13 @@ pub(crate) fn moved_on(result: std::result::Result<Forked, AgentError>) -> Answe
     }
 }
 
-pub(crate) async fn fork(server: &RpcServer, entry: String) -> Answered {
-    match server.agent.fork(entry).await {
-        Ok(forked) => RpcData::of(&ForkedData { text: forked.text, cancelled: false }),
-        Err(AgentError::Cancelled) => RpcData::of(&ForkedData { text: None, cancelled: true }),
+pub(crate) async fn fork(server: &RpcServer, entry: String, files: FilesAlong) -> Answered {
+    match server.agent.ask(Fork { entry, files }).await {
+        Ok(forked) => {
+            let files = forked.files.map(|came| serde_json::from_str(&came.json)).transpose()?;
+            RpcData::of(&ForkedData { text: forked.text, cancelled: false, files })
+        }
+        Err(AgentError::Cancelled) => RpcData::of(&ForkedData { text: None, cancelled: true, files: None }),
         Err(error) => Err(error.into()),
     }
 }

@@ -234,7 +234,7 @@ pub(crate) async fn compare(server: &RpcServer, a: String, b: String, patch: boo
     server
         .read(move |app, session| {
             let (a, b) = (lookup::entry(app, session, &a)?, lookup::entry(app, session, &b)?);
-            Ok(RpcData::Json(ComparedBranches::read(session, (a, b), wanted)?.to_json(session.tree())))
+            Ok(RpcData::Json(ComparedBranches::read(&app.place(), session, (a, b), wanted)?.to_json(session.tree())))
         })
         .await
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use offshoot_agent::request_queue::Askable;
+use offshoot_protocol::FilesAlong;
 use offshoot_protocol::request::{
     AbortBash, AnswerForm, Approve, ChildOrder, Children, ClearedQueue, SetApproval, SetAutoCompaction, SetAutoRetry,
     SetFollowUpMode, SetSteeringMode, StopBackground, ToChild,
@@ -59,13 +60,7 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         }
         RpcCommand::SetAutoCompaction { enabled } => done(server, SetAutoCompaction(enabled)).await,
         RpcCommand::SetAutoRetry { enabled } => done(server, SetAutoRetry(enabled)).await,
-        RpcCommand::AbortRetry => {
-            let is_retrying = server.client().is_retrying;
-            if is_retrying {
-                agent.abort().await?;
-            }
-            Ok(RpcData::Nothing)
-        }
+        RpcCommand::AbortRetry => abort_retry(server).await,
         RpcCommand::Bash { command, exclude_from_context } => {
             bash(server, command, exclude_from_context == Some(true), responder).await
         }
@@ -75,7 +70,9 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::SwitchSession { session_path, session_folder } => {
             actions::switch_session(server, session_path, session_folder).await
         }
-        RpcCommand::Fork { entry_id } => actions::fork(server, entry_id).await,
+        RpcCommand::Fork { entry_id, files, across_commits } => {
+            actions::fork(server, entry_id, FilesAlong::of(files).across_commits(across_commits)).await
+        }
         RpcCommand::Clone => actions::moved_on(agent.clone_session().await),
         RpcCommand::GetForkMessages => answers::fork_messages(server).await,
         RpcCommand::GetEntries { since } => answers::entries(server, since).await,
@@ -86,28 +83,32 @@ async fn answer(server: &RpcServer, command: RpcCommand, responder: &Responder) 
         RpcCommand::GetSchema => RpcData::of(&schema::schema()),
         RpcCommand::ListSessions { all } => answers::sessions(server, all).await,
         RpcCommand::GetBranches => answers::all_branches(server).await,
-        RpcCommand::NavigateTree { target_id, summarize, custom_instructions, replace_instructions, label, files } => {
-            let mut given = with_files(files);
-            given.put_text("entry", target_id);
-            let flags = [("summarize", summarize), ("replace_instructions", replace_instructions)];
-            flags.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| given.put(name, ArgValue::Flag));
-            custom_instructions.into_iter().for_each(|text| given.put_text("instructions", text));
-            label.into_iter().for_each(|label| given.put_text("label", label));
+        RpcCommand::NavigateTree {
+            target_id,
+            summarize,
+            custom_instructions,
+            replace_instructions,
+            label,
+            files,
+            across_commits,
+        } => {
+            let mut given = with_files(FilesAlong::of(files).across_commits(across_commits));
+            put_flags(&mut given, &[("summarize", summarize), ("replace_instructions", replace_instructions)]);
+            put_texts(
+                &mut given,
+                [("entry", Some(target_id)), ("instructions", custom_instructions), ("label", label)],
+            );
             rows::operate(server, "navigate", given, Shape::Known).await
         }
         RpcCommand::SetLabel { entry_id, label } => actions::set_label(server, entry_id, label).await,
-        RpcCommand::Pick { selections, files } => {
-            let mut given = with_files(files);
-            given.put("selection", ArgValue::Many(selections));
-            rows::operate(server, "pick", given, Shape::Known).await
-        }
+        RpcCommand::Pick { selections, files } => pick(server, selections, files).await,
         RpcCommand::Merge { entry_id, custom_instructions, files } => {
-            let mut given = with_files(files);
-            given.put_text("source", entry_id);
-            custom_instructions.into_iter().for_each(|text| given.put_text("instructions", text));
-            rows::operate(server, "merge", given, Shape::Known).await
+            merge(server, [("source", Some(entry_id)), ("instructions", custom_instructions)], files).await
         }
-        RpcCommand::Undo { files } => rows::operate(server, "undo", with_files(files), Shape::Known).await,
+        RpcCommand::Undo { files, across_commits } => {
+            let given = with_files(FilesAlong::of(files).across_commits(across_commits));
+            rows::operate(server, "undo", given, Shape::Known).await
+        }
         RpcCommand::Operation { row, given } => rows::operate(server, row.about.name, given, Shape::Own).await,
         RpcCommand::Uncompact => rows::operate(server, "uncompact", Given::default(), Shape::Known).await,
         RpcCommand::Compare { a, b, patch } => answers::compare(server, a, b, patch).await,
@@ -139,13 +140,43 @@ async fn order(server: &RpcServer, id: String, order: ChildOrder) -> Answered {
     done(server, ToChild { id, order }).await
 }
 
-/// What an operation gets that brings files along, if a client wants it.
-fn with_files(is_wanted: bool) -> Given {
-    let mut given = Given::default();
-    if is_wanted {
-        given.put("files", ArgValue::Flag);
+async fn pick(server: &RpcServer, selections: Vec<String>, files: bool) -> Answered {
+    let mut given = with_files(FilesAlong::of(files));
+    given.put("selection", ArgValue::Many(selections));
+    rows::operate(server, "pick", given, Shape::Known).await
+}
+
+async fn merge(server: &RpcServer, texts: [(&'static str, Option<String>); 2], files: bool) -> Answered {
+    let mut given = with_files(FilesAlong::of(files));
+    put_texts(&mut given, texts);
+    rows::operate(server, "merge", given, Shape::Known).await
+}
+
+async fn abort_retry(server: &RpcServer) -> Answered {
+    let is_retrying = server.client().is_retrying;
+    if is_retrying {
+        server.agent.abort().await?;
     }
+    Ok(RpcData::Nothing)
+}
+
+/// What an operation gets that brings files along, if a client wants it.
+fn with_files(along: FilesAlong) -> Given {
+    let mut given = Given::default();
+    let (files, across) = (along != FilesAlong::Stay, along == FilesAlong::ComeAcrossCommits);
+    put_flags(&mut given, &[("files", files), ("across_commits", across)]);
     given
+}
+
+fn put_flags(given: &mut Given, flags: &[(&'static str, bool)]) {
+    flags.iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| given.put(name, ArgValue::Flag));
+}
+
+fn put_texts<const N: usize>(given: &mut Given, texts: [(&'static str, Option<String>); N]) {
+    texts
+        .into_iter()
+        .filter_map(|(name, text)| Some((name, text?)))
+        .for_each(|(name, text)| given.put_text(name, text));
 }
 
 fn nothing<T>(_: T) -> RpcData {

@@ -5,7 +5,7 @@ use offshoot_agent::tool::SourcePrompt;
 use offshoot_protocol::model::{Model, Price};
 use offshoot_protocol::{ChildState, QueueMode, ThinkingLevel};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -211,6 +211,37 @@ pub(crate) struct ForkedData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     pub(crate) cancelled: bool,
+    /// The files that came, as `switch --files --json` prints them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<FilesThatCameData>,
+}
+
+/// What became of the files.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FilesThatCameData {
+    written: Vec<String>,
+    removed: Vec<String>,
+    /// Those of them that have changes of somebody else as well.
+    merged: Vec<String>,
+    conflicts: Vec<FileConflictData>,
+    left: Vec<LeftFileData>,
+    /// How many entries were recorded in another folder, or by another program.
+    foreign: usize,
+}
+
+/// A file that somebody else changed and that stays.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FileConflictData {
+    path: String,
+    /// The file with the content of the entry.
+    beside: Option<String>,
+}
+
+/// A file that cannot be restored.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LeftFileData {
+    path: String,
+    why: String,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -108,6 +108,11 @@ pub(crate) enum RpcCommand {
     #[serde(alias = "branch")]
     Fork {
         entry_id: String,
+        /// Whether the files as they were before the message come along.
+        #[serde(default)]
+        files: bool,
+        #[serde(default)]
+        across_commits: bool,
     },
     Clone,
     #[serde(alias = "get_branch_messages")]
@@ -143,6 +148,9 @@ pub(crate) enum RpcCommand {
         /// Whether the files of the entry come back.
         #[serde(default)]
         files: bool,
+        /// Also if git has another commit checked out than when they were recorded.
+        #[serde(default)]
+        across_commits: bool,
     },
     SetLabel {
         entry_id: String,
@@ -166,6 +174,8 @@ pub(crate) enum RpcCommand {
     Undo {
         #[serde(default)]
         files: bool,
+        #[serde(default)]
+        across_commits: bool,
     },
     Uncompact,
     Compare {

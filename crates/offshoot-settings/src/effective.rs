@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    AnswerLimits, CacheRetention, HttpOptions, Peer, PromptStorage, QueueMode, Resend, Retry, SandboxMode,
+    AnswerLimits, CacheRetention, ComesBack, HttpOptions, Peer, PromptStorage, QueueMode, Resend, Retry, SandboxMode,
     SandboxNetwork, ThinkingBudgets, ThinkingLevel,
 };
 use offshoot_session::compact;
@@ -150,8 +150,8 @@ pub struct Settings {
     pub double_escape: DoubleEscape,
     pub project_trust: ProjectTrust,
     pub tree_filter: Filter,
-    /// Whether files come back with the messages; `None` until the user has said it.
-    pub tree_files: Option<bool>,
+    /// What comes back from a place in the tree; `None` until the user has said it.
+    pub tree_files: Option<ComesBack>,
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
     pub offers_skills: bool,
@@ -279,7 +279,7 @@ impl From<&Layers> for Settings {
                 _ => ProjectTrust::Ask,
             },
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
-            tree_files: layers.text("treeFiles").map(|word| word == "both"),
+            tree_files: layers.text("treeFiles").and_then(|word| ComesBack::parse(&word)),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
             keeps_prompts: layers.flag("promptHistory"),

@@ -86,9 +86,9 @@ pub const SETTINGS: &[Setting] = &[
     setting_row(
         "treeFiles",
         Interaction,
-        SettingKind::Choice(&["messages", "both"]),
+        SettingKind::Choice(&["messages", "both", "files"]),
         None,
-        "what comes back when you leave a branch in /tree: the messages alone, or the files as well; asked once where files would change",
+        "what comes back when you leave a branch in /tree: the messages alone, both, or the files alone; asked once where files would change",
     ),
     setting_row(
         "autocompleteMaxVisible",

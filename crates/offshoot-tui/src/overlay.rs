@@ -3,7 +3,6 @@
 
 pub(crate) mod age;
 pub(crate) mod hint;
-pub mod fork;
 pub mod line;
 pub mod help;
 pub mod pick;
@@ -12,6 +11,7 @@ pub mod dialog;
 pub mod model_scope;
 pub mod prompts;
 pub mod tree;
+pub mod fork;
 pub mod hits;
 pub mod sessions;
 pub mod search;

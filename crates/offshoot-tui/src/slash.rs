@@ -3,7 +3,7 @@
 mod alias;
 mod parse;
 
-use offshoot_protocol::{ApprovalMode, SandboxMode, ThinkingLevel};
+use offshoot_protocol::{ApprovalMode, FilesAlong, SandboxMode, ThinkingLevel};
 use offshoot_session::entry_name::LAST_SAID;
 use offshoot_workspace::{Arg, ArgKind, FrontEnd, LineForm, OPERATIONS, OperationOrder, Row};
 use std::sync::LazyLock;
@@ -22,14 +22,14 @@ pub enum SlashCommand {
     Search(Option<String>),
     Tree,
     Branches,
-    Switch(String),
+    Switch(String, FilesAlong),
     /// Continues in this file at an entry: this one, or one that the user picks.
-    BranchHere(Option<String>),
+    BranchHere(Option<String>, FilesAlong),
     /// Starts a session before a message: this entry, or one that the user picks.
-    Fork(Option<String>),
+    Fork(Option<String>, FilesAlong),
     Clone,
     /// Goes back to the last user message, or to this entry, with a summary of the abandoned branch.
-    Pop(Option<String>),
+    Pop(Option<String>, FilesAlong),
     /// Compares two entries, or one with the current one.
     Compare(String, Option<String>),
     /// An operation of the table.

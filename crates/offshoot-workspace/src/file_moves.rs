@@ -6,11 +6,14 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+use offshoot_agent::branch_files::{FilePatch, file_patch};
 use offshoot_agent::file_entries::{files_between, files_data};
+use offshoot_agent::sessions::ReadyFiles;
 use offshoot_files::{
     BegunRestore, ChangeSet, FILES_ENTRY, FileState, FilesError, LeftFile, RestoreFor, RestorePlan, RestoreReport,
     Workspace,
 };
+use offshoot_protocol::{AgentError, FilesAlong, FilesThatCame};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -24,6 +27,8 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::place::Place;
 use crate::words::{Line, Note, Role, Words};
 
+/// How many files are shown before they come.
+const MOST_PREVIEWED: usize = 200;
 /// How many paths are listed by name.
 pub(crate) const LISTED: usize = 20;
 
@@ -152,6 +157,14 @@ fn find_appended(place: &Place, of: &RestoreFor, digest: &str) -> Option<String>
     tree.node(found).id().map(ToString::to_string)
 }
 
+/// A commit, or a branch without one.
+fn short_head(head: &str) -> String {
+    match head.strip_prefix("refs/heads/") {
+        Some(branch) => one_line(branch, 60),
+        None => head.chars().take(12).collect(),
+    }
+}
+
 fn short(entry: &str) -> String {
     one_line(entry, 8)
 }
@@ -184,6 +197,19 @@ impl FileMove {
             unreadable: known.unreadable,
             other_head,
         })
+    }
+
+    /// Why the files do not come unless the person says so: git has another commit checked out than when they were recorded.
+    pub(crate) fn across_commits(&self) -> Option<Failure> {
+        let recorded = self.other_head.as_deref().filter(|_| !self.plan.is_empty())?;
+        let now = self.workspace.head().unwrap_or_else(|| "no commit".to_owned());
+        let (recorded, now) = (short_head(recorded), short_head(&now));
+        let why = format!(
+            "these files were recorded with {recorded} checked out in git, and {now} is now: no file was changed without \
+             --across-commits (`acrossCommits` over RPC)"
+        );
+        let hint = "`--dry-run` lists what would change";
+        Some(Failure::refused(FailureKind::Conflict, why).hint(Hint::Text(hint.to_owned())))
     }
 
     /// Plans changes that come here from other entries, onto the files as they are; `name` is in the names of conflict files.
@@ -297,6 +323,83 @@ impl FileMove {
     }
 }
 
+/// What bringing back the files of an entry would change, for a look before it is chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FilesPreview {
+    /// The files that would be written or removed.
+    pub patches: Vec<FilePatch>,
+    /// How many more there are than are listed.
+    pub more: usize,
+    /// What would stay although it should come, in words.
+    pub staying: Vec<String>,
+    /// Why one may not want it.
+    pub warning: Option<String>,
+}
+
+impl FilesPreview {
+    /// Of the files at an entry, or before the first one. Writes nothing but what a killed program has left.
+    ///
+    /// # Errors
+    /// Files are not recorded, or one cannot be read.
+    pub fn read(place: &Place, session: &Session, at: Option<NodeIx>) -> Result<Self> {
+        let mut files = FileMove::plan(place, session, at)?;
+        let warning = files.across_commits().map(|failure| failure.to_string());
+        let more = files.plan.files.len().saturating_sub(MOST_PREVIEWED);
+        files.plan.files.truncate(MOST_PREVIEWED);
+        let patches = files.patches(file_patch).into_iter().map(|(path, patch)| FilePatch { path, patch }).collect();
+        let conflicts = files
+            .plan
+            .conflicts
+            .iter()
+            .map(|conflict| format!("{}: changed by somebody else, stays", one_line(conflict.path.as_str(), 200)));
+        let left = files.plan.left.iter();
+        let left =
+            left.map(|left| format!("{}: stays: {}", one_line(left.path.as_str(), 200), one_line(&left.why, 200)));
+        Ok(Self { staying: conflicts.chain(left).take(MOST_PREVIEWED).collect(), patches, more, warning })
+    }
+}
+
+/// Files that are ready for a session that begins at an entry.
+#[derive(Debug)]
+struct ForkFiles {
+    files: FileMove,
+    begun: BegunRestore,
+}
+
+/// Makes the files of an entry ready for a session that begins there; `None`: of before the first entry.
+///
+/// # Errors
+/// Files are not recorded, cannot come, or git has another commit checked out and that was not allowed.
+pub fn fork_files(
+    place: &Place,
+    session: &Session,
+    at: Option<NodeIx>,
+    along: FilesAlong,
+) -> Result<Box<dyn ReadyFiles>> {
+    let files = FileMove::plan(place, session, at)?;
+    if let Some(warning) = files.across_commits().filter(|_| along != FilesAlong::ComeAcrossCommits) {
+        return Err(warning);
+    }
+    let begun = files.begin(session, true)?;
+    Ok(Box::new(ForkFiles { files, begun }))
+}
+
+impl ReadyFiles for ForkFiles {
+    fn come(self: Box<Self>, session: &str) -> std::result::Result<FilesThatCame, AgentError> {
+        let Self { files, begun } = *self;
+        let report = files.workspace.finish(begun).map_err(|error| AgentError::Failed(error.to_string()))?;
+        files.belongs_to(session).map_err(|failure| AgentError::Failed(failure.on_one_line()))?;
+        let moved = files.into_moved(Some(report));
+        let mut words = Words::default();
+        moved.words(&mut words);
+        Ok(FilesThatCame { json: moved.json(), words: words.plain().lines().map(str::to_owned).collect() })
+    }
+
+    fn stay(self: Box<Self>) -> std::result::Result<(), AgentError> {
+        self.files.workspace.abandon(self.begun).map_err(|error| AgentError::Failed(error.to_string()))
+    }
+}
+
 fn left_line(what: &str, left: &LeftFile) -> Line {
     format!("{what}: {}: {}", one_line(left.path.as_str(), 200), one_line(&left.why, 200)).into()
 }
@@ -357,7 +460,7 @@ impl FileMoveOutcome {
     pub(crate) fn words(&self, words: &mut Words) {
         let dim = |text: String| Line::of(Role::Dim, text);
         if let Some(head) = &self.other_head {
-            let head = one_line(head, 12);
+            let head = short_head(head);
             words.line(Line::of(
                 Role::Warning,
                 format!("some of these files were recorded with {head} checked out in git"),

@@ -7,7 +7,7 @@ use std::path::Path;
 use offshoot_agent::branch_files::{FilePatch, file_patch};
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_files::{ChangeSet, FileState, RelPath, files_at};
-use offshoot_session::entry::Source as _;
+use offshoot_session::entry::Source;
 use offshoot_session::kind::Role as Speaker;
 use offshoot_session::session::Session;
 use offshoot_session::tree::NodeIx;
@@ -40,7 +40,7 @@ pub(crate) fn patches_of(place: &Place, here: &Session, from: &Session, entries:
 /// What differs between the files of two entries, as far as this folder recorded them, in place of what is known from calls alone.
 pub(crate) fn with_recorded(
     place: &Place,
-    session: &Session,
+    session: &(dyn Source + Send + Sync),
     (a, b): (NodeIx, NodeIx),
     known: Vec<FilePatch>,
 ) -> Vec<FilePatch> {

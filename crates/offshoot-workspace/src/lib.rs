@@ -45,7 +45,7 @@ pub use copied::{Copied, with_brought};
 pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
-pub use file_moves::{FileMove, FileMoveOutcome, recover_files};
+pub use file_moves::{FileMove, FileMoveOutcome, FilesPreview, fork_files, recover_files};
 pub use foreign_import::own_session_of;
 pub use given::{
     Arg, ArgForm, ArgKind, ArgValue, ByteSize, DRY_RUN_FLAG, EntryName, EntryRange, Field, FileName, FilledText,

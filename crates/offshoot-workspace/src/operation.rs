@@ -245,6 +245,12 @@ pub trait Operation: Send + Sync + 'static {
         None
     }
 
+    /// Why it is not done with this input as long as the person has not said so: before a model is asked, and before anything is written. A dry run
+    /// shows the plan.
+    fn warning(_: &Self::Input, _: &Self::Plan) -> Option<Failure> {
+        None
+    }
+
     /// Why no model is asked with this input, for who chose one all the same.
     fn unasked(_: &Self::Input) -> Option<&'static str> {
         None

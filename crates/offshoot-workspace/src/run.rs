@@ -34,6 +34,9 @@ impl<O: Operation> Run<O> {
         let makes = matches!(O::ABOUT.effect, OperationEffect::Makes { .. });
         let has_effect = makes || O::access(&self.input) == Access::Write;
         let writes = !self.is_dry && O::nothing(&plan).is_none() && has_effect;
+        if let Some(warning) = O::warning(&self.input, &plan).filter(|_| writes) {
+            return Err(warning);
+        }
         let next = match (at, O::question(&plan)) {
             _ if writes && makes => AfterPlan::Write,
             (Some(_), Some(question)) if writes => AfterPlan::Ask(question),

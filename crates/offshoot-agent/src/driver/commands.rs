@@ -135,7 +135,7 @@ impl Driver {
             Asked::SwitchSession(SwitchSession { file, folder }, reply) => {
                 self.replace(NextSession::Stored { file, folder }, reply);
             }
-            Asked::Fork(Fork { entry }, reply) => self.replace(NextSession::Before(entry), reply),
+            Asked::Fork(Fork { entry, files }, reply) => self.replace(NextSession::Before(entry, files), reply),
             Asked::ForkAt(ForkAt { entry }, reply) => self.replace(NextSession::At(entry), reply),
             Asked::CloneSession(CloneSession, reply) => self.replace(NextSession::Copy, reply),
             Asked::PrepareSession(PrepareSession(prepared), reply) => {

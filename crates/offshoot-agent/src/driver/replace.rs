@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_protocol::request::{Forked, PreparedSession};
-use offshoot_protocol::{AgentError, Event, NoticeCode, PromptStorage, SessionChangeReason};
+use offshoot_protocol::{AgentError, Event, FilesAlong, FilesThatCame, NoticeCode, PromptStorage, SessionChangeReason};
 use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::kind::Role;
@@ -14,7 +14,7 @@ use offshoot_session::tree::NodeIx;
 use super::{Driver, DriverInput};
 use crate::recorded::{PromptInEffect, Recorded, SettingsInEffect};
 use crate::request_queue::ReplyTo;
-use crate::sessions::Sessions;
+use crate::sessions::{ReadyFiles, Sessions};
 use crate::setup::{ReloadedSetup, SetupSource};
 use crate::work_folder::WorkFolders;
 use crate::writer::OwnedSession;
@@ -38,8 +38,8 @@ pub(super) enum NextSession {
         file: PathBuf,
         folder: Option<PathBuf>,
     },
-    /// A new session with the path before a user message.
-    Before(String),
+    /// A new session with the path before a user message, and whether its files come.
+    Before(String, FilesAlong),
     /// A new session with the path up to an entry.
     At(String),
     Copy,
@@ -166,6 +166,7 @@ fn replace(
     other: &NextSession,
 ) -> Result<Replaced, AgentError> {
     let before = owned.session().cwd().map(str::to_owned);
+    let mut files = None;
     let (session, text, reason) = match other {
         NextSession::Fresh { parent } => {
             (Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?), None, SessionChangeReason::New)
@@ -176,7 +177,10 @@ fn replace(
             (Some(session), None, SessionChangeReason::Resume)
         }
         NextSession::Copy => (copied(owned, sessions, None)?, None, SessionChangeReason::Fork),
-        NextSession::At(entry) => (copied(owned, sessions, Some(entry))?, None, SessionChangeReason::Fork),
+        NextSession::At(entry) => {
+            let at = owned.session().find(entry)?;
+            (copied(owned, sessions, Some(at))?, None, SessionChangeReason::Fork)
+        }
         NextSession::Prepared(PreparedSession::New { id, parent }) => (
             Some(fresh(owned.session(), sessions, (id.as_deref(), parent.as_deref()))?),
             None,
@@ -193,15 +197,10 @@ fn replace(
             let leaf = owned.session().find(leaf)?;
             (copy_of_path(owned, sessions, (leaf, None))?, None, SessionChangeReason::Fork)
         }
-        NextSession::Before(entry) => {
+        NextSession::Before(entry, along) => {
             let (before, text) = before_message(owned.session(), entry)?;
-            let session = match before {
-                Some(parent) => copied(owned, sessions, Some(&parent))?,
-                None => {
-                    let parent = owned.session().file().map(|file| file.display().to_string());
-                    Some(fresh(owned.session(), sessions, (None, parent.as_deref()))?)
-                }
-            };
+            let (session, came) = forked_before(owned, sessions, (before, *along))?;
+            files = came;
             (session, Some(text), SessionChangeReason::Fork)
         }
     };
@@ -212,11 +211,42 @@ fn replace(
     }
     let recorded = owned.recorded();
     let session = owned.session();
-    let forked = Forked { text, session_id: session.id().to_owned(), file: session.file().map(Path::to_path_buf) };
+    let file = session.file().map(Path::to_path_buf);
+    let forked = Forked { text, session_id: session.id().to_owned(), file, files };
     let cwd = session.cwd().map(str::to_owned);
     let leaf_id = session.leaf_id().map(|leaf| leaf.as_str().to_owned());
     let setup = source.filter(|_| cwd != before).map(|source| source.read(session));
     Ok(Replaced { forked, reason, leaf_id, recorded, cwd, setup, notice })
+}
+
+/// A session with the path before a user message. Its files come with it, or neither does.
+fn forked_before(
+    owned: &mut OwnedSession,
+    sessions: &dyn Sessions,
+    (before, along): (Option<NodeIx>, FilesAlong),
+) -> Result<(Option<Session>, Option<FilesThatCame>), AgentError> {
+    let ready = match along {
+        FilesAlong::Stay => None,
+        FilesAlong::Come | FilesAlong::ComeAcrossCommits => Some(sessions.files_of(owned.session(), before, along)?),
+    };
+    let made = match before {
+        Some(parent) => copied(owned, sessions, Some(parent)),
+        None => {
+            let parent = owned.session().file().map(|file| file.display().to_string());
+            fresh(owned.session(), sessions, (None, parent.as_deref())).map(Some)
+        }
+    };
+    match (made, ready) {
+        (Ok(session), Some(ready)) => {
+            let id = session.as_ref().unwrap_or(owned.session()).id().to_owned();
+            Ok((session, Some(ready.come(&id)?)))
+        }
+        (Ok(session), None) => Ok((session, None)),
+        (Err(error), ready) => {
+            ready.map_or(Ok(()), ReadyFiles::stay)?;
+            Err(error)
+        }
+    }
 }
 
 /// A new session of the same folder; in memory if this one is.
@@ -235,10 +265,14 @@ fn fresh(
 
 /// Copies the path to an entry, or to the leaf. The open session's file is unchanged; a session in memory becomes its
 /// copy.
-fn copied(owned: &mut OwnedSession, sessions: &dyn Sessions, at: Option<&str>) -> Result<Option<Session>, AgentError> {
+fn copied(
+    owned: &mut OwnedSession,
+    sessions: &dyn Sessions,
+    at: Option<NodeIx>,
+) -> Result<Option<Session>, AgentError> {
     let old = owned.session();
     let leaf = match at {
-        Some(id) => old.find(id)?,
+        Some(leaf) => leaf,
         None => old.leaf().ok_or_else(|| nothing_to_copy(old))?,
     };
     let name = sessions.fork_name(old)?;
@@ -273,13 +307,12 @@ fn nothing_to_copy(session: &Session) -> AgentError {
 }
 
 /// The parent of a user message, and its text.
-fn before_message(session: &Session, entry: &str) -> Result<(Option<String>, String), AgentError> {
+fn before_message(session: &Session, entry: &str) -> Result<(Option<NodeIx>, String), AgentError> {
     let ix = session.find(entry)?;
     let tree = session.tree();
     if tree.node(ix).role() != Some(Role::User) {
         return Err(AgentError::Failed(format!("entry {entry} is not a message of the user")));
     }
     let text = session.entry(ix)?.message_text("");
-    let parent = tree.parent_id(ix).map(|id| id.as_str().to_owned());
-    Ok((parent, text.unwrap_or_default()))
+    Ok((tree.parent(ix), text.unwrap_or_default()))
 }

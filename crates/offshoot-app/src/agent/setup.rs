@@ -14,7 +14,7 @@ use offshoot_agent::resources::{
     Interruption, ResourceLists, ResourcePlaces, RuleSettings, SharedResources, SystemTexts, TypedTexts, of_project,
 };
 use offshoot_agent::sandbox::Sandbox;
-use offshoot_agent::sessions::Sessions;
+use offshoot_agent::sessions::{ReadyFiles, Sessions};
 use offshoot_agent::stored_prompt::{StoredPrompt, ToolSets};
 use offshoot_agent::system_prompt::{PromptParts, SystemPrompt};
 use offshoot_agent::tool::{
@@ -28,13 +28,14 @@ use offshoot_mcp::search_tool::TOOL_SEARCH;
 use offshoot_mcp::server::Presence;
 use offshoot_mcp::start_plan::{Confine, ConfinedWords};
 use offshoot_protocol::model::Model;
-use offshoot_protocol::{Peer, Secret};
+use offshoot_protocol::{AgentError, FilesAlong, Peer, Secret};
 use offshoot_session::clock::{Zone, to_iso};
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
+use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Layer, Layers, Scope, Settings, StreamRuleSettings};
-use offshoot_workspace::recover_files;
+use offshoot_workspace::{fork_files, recover_files};
 
 use super::approval::{Project, permissions, start_mode};
 use super::args::AgentOutput;
@@ -545,6 +546,16 @@ impl Sessions for StoreSessions {
     fn fork_name(&self, session: &Session) -> Read<Option<String>> {
         let Some(store) = &self.store else { return session.fork_name(&|_| false) };
         self.app.fork_name(session, store, session.cwd().unwrap_or_default())
+    }
+
+    fn files_of(
+        &self,
+        session: &Session,
+        at: Option<NodeIx>,
+        along: FilesAlong,
+    ) -> std::result::Result<Box<dyn ReadyFiles>, AgentError> {
+        let ready = fork_files(&self.app.place(), session, at, along);
+        ready.map_err(|failure| AgentError::Failed(CommandError::of_operation(failure, None).with_hints_on_one_line()))
     }
 
     fn model(&self, provider: &str, id: &str) -> Option<Arc<Model>> {

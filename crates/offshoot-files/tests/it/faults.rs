@@ -176,7 +176,25 @@ fn files_of_keys_and_ignored_folders_are_not_stored() {
 
 #[test]
 fn beyond_its_bounds_a_folder_is_covered_where_tools_name_files() {
-    let mut bench = Bench::with(FileLimits { files: 3, ..FileLimits::default() });
+    let usual = FileLimits::default();
+    assert_eq!((usual.files, usual.stored, usual.file), (100_000, 1 << 30, 10 << 20), "as docs/files.md says");
+    for limits in [FileLimits { files: 3, ..usual }, FileLimits { stored: 9, ..usual }, FileLimits { read: 9, ..usual }]
+    {
+        is_covered_where_tools_name_files(limits);
+    }
+    // As many as the bound are all covered.
+    let mut bench = Bench::with(FileLimits { files: 3, stored: 6, read: 6, ..usual });
+    for name in ["1", "2", "3"] {
+        bench.write(name, "x\n");
+    }
+    let start = bench.leaf;
+    bench.bash(|root| fs::write(root.join("2"), "y\n").unwrap());
+    bench.restore(start);
+    assert_eq!((bench.recorder.take_partial(), bench.read("2").as_str()), (false, "x\n"));
+}
+
+fn is_covered_where_tools_name_files(limits: FileLimits) {
+    let mut bench = Bench::with(limits);
     for name in ["1", "2", "3", "4", "5"] {
         bench.write(name, "x\n");
     }

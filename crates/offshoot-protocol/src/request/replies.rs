@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::files_along::FilesThatCame;
+
 /// What came of a text that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spoken<T> {
@@ -39,4 +41,6 @@ pub struct Forked {
     pub text: Option<String>,
     pub session_id: String,
     pub file: Option<PathBuf>,
+    /// The files of the entry, if they came along.
+    pub files: Option<FilesThatCame>,
 }

@@ -8,7 +8,7 @@ use crate::overlay::sessions::Request;
 use crate::overlay::tree::ForecastWish;
 use crate::slash::{Argument, AuthAction};
 use crate::terminal::NotificationWay;
-use offshoot_protocol::SandboxMode;
+use offshoot_protocol::{FilesAlong, SandboxMode};
 use offshoot_session::provenance::Origin;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
@@ -105,7 +105,7 @@ pub enum ProgramTask {
     /// List the branches of the session; answered with [`super::msg::Msg::Branches`].
     Branches,
     /// Begin a new session before the entry with this id, id prefix or label.
-    Fork(String),
+    Fork(String, FilesAlong),
     /// Open the tree with the comparison of two named entries, or of one and the current entry.
     Compare(String, Option<String>),
     /// Read settings, keys, skills, templates and themes anew; answered with [`super::msg::Msg::Reloaded`].
@@ -119,6 +119,8 @@ pub enum ProgramTask {
     Forecast(ForecastWish),
     /// Find the original of a copy or of a merge in other sessions; answered with [`super::msg::Msg::Source`].
     FindSource(Origin),
+    /// Work out what the files of an entry would change; answered with [`super::msg::Msg::FilesPreview`].
+    FilesPreview(String),
     /// Work out what differs in the files of the branches to two entries; answered with [`super::msg::Msg::Patches`].
     Patches(String, String),
     Resume(String),

@@ -12,7 +12,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::todo::TodoList;
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
-use offshoot_workspace::OperationOrder;
+use offshoot_workspace::{FilesPreview, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
@@ -87,6 +87,8 @@ pub enum Msg {
     Children(Box<ChildList>),
     /// What the next request from an entry would cost, and what would be brought here.
     Forecast(ForecastWish, ForecastWords),
+    /// What the files of an entry would change, or why that cannot be read.
+    FilesPreview(String, Result<FilesPreview, String>),
     /// Where the original of a copy or of a merge is, in words.
     Source(String),
     /// What differs in the files of the branches to two entries, or why that cannot be read.

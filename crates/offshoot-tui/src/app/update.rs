@@ -120,6 +120,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Cmd> {
         }
         Msg::OfChild(id, event) => agents::heard(model, &id, &event),
         Msg::Children(children) => agents::stored(model, *children),
+        Msg::FilesPreview(entry, found) => overlay::files_preview(model, &entry, found.as_ref().map_err(Clone::clone)),
         Msg::Forecast(wish, words) => overlay::forecast(model, wish, words),
         Msg::Source(words) => overlay::source(model, &words),
         Msg::Called(called, completeness) => keys::called(model, called, completeness),

@@ -1,5 +1,6 @@
 //! Keys in, outcomes and screens out.
 
+use offshoot_protocol::FilesAlong;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -247,7 +248,7 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
     });
     for (typed, expected) in [
         ("/label fix", crate::slash::parse("/label fix").unwrap().unwrap()),
-        ("/switch ffee", SlashCommand::Switch("ffee".to_owned())),
+        ("/switch ffee", SlashCommand::Switch("ffee".to_owned(), FilesAlong::Stay)),
     ] {
         write(&mut editor, typed);
         assert!(editor.is_completing(), "{typed}");
@@ -256,7 +257,10 @@ fn what_no_list_has_is_sent_as_it_is_typed() {
     write(&mut editor, "/switch fix");
     assert_eq!(press(&mut editor, "tab"), EditorOutcome::Edited);
     assert_eq!(editor.draft(), "/switch \"the fix\"");
-    assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Switch("the fix".to_owned()))));
+    assert_eq!(
+        sent_text(press(&mut editor, "enter")),
+        Some(Sent::Command(SlashCommand::Switch("the fix".to_owned(), FilesAlong::Stay)))
+    );
     write(&mut editor, "/model gp");
     let model = Some("openai/gpt".to_owned());
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Model(model))));

@@ -3,18 +3,20 @@
 
 use std::sync::Arc;
 
+use offshoot_protocol::{ComesBack, FilesAlong};
 use offshoot_session::entry::Source;
 use offshoot_session::kind::Role;
 use offshoot_session::outline::Outline;
 use offshoot_session::tree::NodeIx;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::KeyEvent;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
+use crate::overlay::tree::files_words;
 use crate::text;
 use crate::theme::{Theme, Token};
 
@@ -33,6 +35,8 @@ pub struct ForkSelector {
     used: ForkUse,
     messages: Vec<NodeIx>,
     selected: usize,
+    /// Whether the files of the place come along.
+    files: FilesAlong,
 }
 
 impl std::fmt::Debug for ForkSelector {
@@ -48,18 +52,18 @@ pub enum ForkOutcome {
     Stay,
     /// Leave without a choice.
     Close,
-    /// Begin a session before this message's entry.
-    Fork(String),
+    /// Begin a session before this message's entry, or go there.
+    Fork(String, FilesAlong),
 }
 
 impl ForkSelector {
     /// Lists the messages of the whole file, in file order.
-    pub fn new(source: Arc<dyn Source + Send + Sync>, used: ForkUse) -> Self {
+    pub fn new(source: Arc<dyn Source + Send + Sync>, used: ForkUse, files: FilesAlong) -> Self {
         let tree = source.tree();
         let is_users = |ix: &NodeIx| tree.node(*ix).role() == Some(Role::User) && tree.node(*ix).id().is_some();
         let messages: Vec<NodeIx> = tree.entries().filter(is_users).collect();
         let selected = messages.len().saturating_sub(1);
-        Self { source, used, messages, selected }
+        Self { source, used, messages, selected, files }
     }
 
     /// Whether there is nothing to choose.
@@ -80,7 +84,10 @@ impl ForkSelector {
             Some(Action::CursorLineEnd) => self.selected = last,
             Some(Action::SelectConfirm) => {
                 let id = self.messages.get(self.selected).and_then(|ix| self.source.tree().node(*ix).id());
-                return id.map_or(ForkOutcome::Stay, |id| ForkOutcome::Fork(id.to_string()));
+                return id.map_or(ForkOutcome::Stay, |id| ForkOutcome::Fork(id.to_string(), self.files));
+            }
+            _ if key.code == KeyCode::Char('f') && key.modifiers.is_empty() => {
+                self.files = if self.files == FilesAlong::Stay { FilesAlong::Come } else { FilesAlong::Stay };
             }
             _ => {}
         }
@@ -99,7 +106,7 @@ impl ForkSelector {
         let says = text::wrap(format!("{says}; its text comes into the editor"), columns.max(1));
         lines.extend(says.into_iter().map(|line| line.style(muted)));
         lines.push(Line::default());
-        let room = usize::from(area.height).saturating_sub(lines.len() + 2).max(1);
+        let room = usize::from(area.height).saturating_sub(lines.len() + 3).max(1);
         let start = self.selected.saturating_sub(room / 2).min(self.messages.len().saturating_sub(room));
         if self.is_empty() {
             lines.push(Line::styled("  No messages of yours", muted));
@@ -108,6 +115,12 @@ impl ForkSelector {
             lines.push(self.row(theme, at, *ix, usize::from(area.width)));
         }
         lines.push(Line::default());
+        let files = if self.files == FilesAlong::Stay {
+            files_words(ComesBack::Messages)
+        } else {
+            files_words(ComesBack::Both)
+        };
+        lines.push(Line::styled(format!("  {files}"), muted));
         let position = if self.is_empty() { 0 } else { self.selected + 1 };
         let place = format!("({position}/{})", self.messages.len());
         let hints: [hint::Hint<'_>; 3] = [
@@ -140,15 +153,15 @@ impl ForkSelector {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+    use ratatui::crossterm::event::KeyModifiers;
 
     use super::*;
     use crate::testing::{text_of, working};
 
     #[test]
     fn the_fork_selector_lists_the_persons_messages() {
-        let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork);
-        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 8));
+        let mut selector = ForkSelector::new(Arc::new(working()), ForkUse::Fork, FilesAlong::Stay);
+        let mut buf = Buffer::empty(Rect::new(0, 0, 60, 9));
         selector.view(&Keymap::default(), &Theme::default(), buf.area, &mut buf);
         insta::assert_snapshot!(text_of(&buf), @"
         Fork from message
@@ -158,12 +171,18 @@ mod tests {
           Make the parser faster
         › Try without an arena
 
+          f  Files stay as they are
           (2/2) · enter fork · esc cancel · ↑/↓ move
         ");
         let press = |code| KeyEvent::new(code, KeyModifiers::NONE);
-        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("f".to_owned()));
+        assert_eq!(
+            selector.key(&Keymap::default(), press(KeyCode::Enter)),
+            ForkOutcome::Fork("f".to_owned(), FilesAlong::Stay)
+        );
         assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Down)), ForkOutcome::Stay);
-        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), ForkOutcome::Fork("a".to_owned()));
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Char('f'))), ForkOutcome::Stay);
+        let chosen = ForkOutcome::Fork("a".to_owned(), FilesAlong::Come);
+        assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Enter)), chosen);
         assert_eq!(selector.key(&Keymap::default(), press(KeyCode::Esc)), ForkOutcome::Close);
     }
 }

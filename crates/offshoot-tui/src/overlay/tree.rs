@@ -9,7 +9,9 @@ mod keys;
 mod panes;
 mod rows;
 mod bring;
+mod patch_lines;
 mod compare;
+mod files;
 mod labels;
 mod list;
 mod agents;
@@ -25,6 +27,7 @@ mod tests;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use offshoot_protocol::{ComesBack, FilesAlong};
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source;
 use offshoot_session::error::Result;
@@ -48,6 +51,7 @@ use list::{Limits, List, cycled};
 use panes::Panes;
 use preview::Preview;
 use question::Question;
+pub(crate) use question::files_words;
 use search::{Search, SearchedTree};
 
 /// The data that the selector reads: a session opened for reading, or any other source of a tree and its bodies.
@@ -73,8 +77,8 @@ pub struct Setup {
     pub filter: Filter,
     /// Whether to leave without a question and without a summary (pi's setting `branchSummary.skipPrompt`).
     pub skips_question: bool,
-    /// Whether files come back with the messages (setting `treeFiles`); `None` asks where files would change.
-    pub files: Option<bool>,
+    /// What comes back (setting `treeFiles`); `None` asks where files would change.
+    pub files: Option<ComesBack>,
     pub shows_preview: bool,
     /// The home directory, shown as `~`.
     pub home: Option<String>,
@@ -128,8 +132,10 @@ pub enum TreeOutcome {
         /// The completed tool calls that the entry leaves out, in words, unless the question has shown them.
         left_out: Option<String>,
         /// Whether the files of the entry come back, too.
-        files: bool,
+        files: FilesAlong,
     },
+    /// Work out what the files of an entry would change. [`TreeSelector::take_files_preview`] takes the result.
+    PreviewFiles(String),
     /// As [`TreeOutcome::Navigate`].
     Operate(OperationOrder),
     Abort,
@@ -209,7 +215,7 @@ struct Forecasts {
 pub struct TreeSelector {
     source: Snapshot,
     /// What the user answered about files, for the caller to keep.
-    files_answer: Option<bool>,
+    files_answer: Option<ComesBack>,
     leaf: Option<NodeIx>,
     setup: Setup,
     list: List,

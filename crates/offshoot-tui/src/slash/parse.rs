@@ -1,7 +1,6 @@
 //! Parses slash commands. Knows the table, not the editor.
 
-use offshoot_protocol::ApprovalMode;
-use offshoot_protocol::{SandboxMode, ThinkingLevel};
+use offshoot_protocol::{ApprovalMode, FilesAlong, SandboxMode, ThinkingLevel};
 
 use super::alias::said_by;
 use super::{ALIASES, AuthAction, SlashCommand, Spec, commands, find, form};
@@ -106,18 +105,21 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     if spec.argument.is_none() && !arguments.is_empty() {
         return Err(Mistake::TooMuch { spec });
     }
-    let entry = || unquoted(given.as_deref());
+    let (going, along) = with_files(arguments);
+    let going = || unquoted(Some(going));
+    let missing = Mistake::Missing(spec);
     Ok(match spec.name {
         "new" => SlashCommand::New,
         "resume" => SlashCommand::Resume(given),
         "search" => SlashCommand::Search(given),
         "tree" => SlashCommand::Tree,
         "branches" => SlashCommand::Branches,
-        "switch" => SlashCommand::Switch(entry().ok_or(Mistake::Missing(spec))?),
-        "branch-here" => SlashCommand::BranchHere(entry()),
-        "fork" => SlashCommand::Fork(entry()),
+        "switch" => SlashCommand::Switch(going().ok_or(missing)?, along),
+        "branch-here" | "fork" if going().is_none() && along != FilesAlong::Stay => return Err(missing),
+        "branch-here" => SlashCommand::BranchHere(going(), along),
+        "fork" => SlashCommand::Fork(going(), along),
         "clone" => SlashCommand::Clone,
-        "pop" => SlashCommand::Pop(entry()),
+        "pop" => SlashCommand::Pop(going(), along),
         "compare" => match words(arguments).as_slice() {
             [] => return Err(Mistake::Missing(spec)),
             [one] => SlashCommand::Compare(one.clone(), None),
@@ -202,6 +204,20 @@ fn words(mut rest: &str) -> Vec<String> {
 fn first(both: &str) -> (&str, &str) {
     let quoted = both.strip_prefix('"').and_then(|rest| rest.find('"')).map(|end| both.split_at(end + 2));
     quoted.or_else(|| both.split_once(char::is_whitespace)).unwrap_or((both, ""))
+}
+
+/// What comes before `--files` and `--across-commits`, and what these say.
+fn with_files(arguments: &str) -> (&str, FilesAlong) {
+    let (mut rest, mut files, mut across) = (arguments.trim(), false, false);
+    loop {
+        let (before, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+        match last {
+            "--files" => files = true,
+            "--across-commits" => across = true,
+            _ => return (rest, FilesAlong::of(files).across_commits(across)),
+        }
+        rest = before.trim_end();
+    }
 }
 
 /// A path or a label of an entry may be quoted.
@@ -294,15 +310,18 @@ mod tests {
             ("/permissions why git push", "Permissions(Some(\"why git push\"))"),
             ("/mcp", "Mcp(None)"),
             ("/mcp reconnect files", "Mcp(Some(\"reconnect files\"))"),
-            ("/rewind a1", "BranchHere(Some(\"a1\"))"),
+            ("/rewind a1", "BranchHere(Some(\"a1\"), Stay)"),
             ("/exit now", "/quit takes no argument"),
             ("  /NEW  ", "New"),
             ("/resume two words", "Resume(Some(\"two words\"))"),
-            ("/fork a1", "Fork(Some(\"a1\"))"),
+            ("/fork a1", "Fork(Some(\"a1\"), Stay)"),
+            ("/fork a1 --files", "Fork(Some(\"a1\"), Come)"),
+            ("/switch \"a label\" --files --across-commits", "Switch(\"a label\", ComeAcrossCommits)"),
+            ("/pop --files", "Pop(None, Come)"),
             ("/export-branch a1 \"my file.md\"", "ExportBranch { entry: \"a1\", path: Some(\"my file.md\") }"),
-            ("/switch \"the fix\"", "Switch(\"the fix\")"),
-            ("/switch the fix", "Switch(\"the fix\")"),
-            ("/pop \"\"", "Pop(None)"),
+            ("/switch \"the fix\"", "Switch(\"the fix\", Stay)"),
+            ("/switch the fix", "Switch(\"the fix\", Stay)"),
+            ("/pop \"\"", "Pop(None, Stay)"),
             ("/export-branch \"the fix\" out.md", "ExportBranch { entry: \"the fix\", path: Some(\"out.md\") }"),
             ("/export-branch \"half", "ExportBranch { entry: \"\\\"half\", path: None }"),
             ("/compact mind\nthe tests", "Compact { instructions: Some(\"mind\\nthe tests\") }"),

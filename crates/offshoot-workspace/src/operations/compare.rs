@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use offshoot_agent::branch_files::{FilePatch, patches};
 use offshoot_session::clock::{Millis, to_iso};
 use offshoot_session::compare::{Comparison, Side};
-use offshoot_session::entry::Source as _;
+use offshoot_session::entry::Source;
 use offshoot_session::error;
 use offshoot_session::id::EntryId;
 use offshoot_session::json::{Object, quote};
@@ -84,15 +84,29 @@ pub struct CompareOutput {
 }
 
 impl ComparedBranches {
-    /// Compares the paths to two entries, and if wanted the files that they changed.
+    /// Compares the paths to two entries, and if wanted the files that they changed: as this folder recorded them, else as calls show them.
     ///
     /// # Errors
     /// The session cannot be read.
-    pub fn read(session: &Session, (a, b): (NodeIx, NodeIx), wanted: Patches) -> error::Result<Self> {
+    pub fn read(
+        place: &Place,
+        session: &(dyn Source + Send + Sync),
+        (a, b): (NodeIx, NodeIx),
+        wanted: Patches,
+    ) -> error::Result<Self> {
         let mut compared = Comparison::new(session, a, b)?;
         while compared.work(session, BUDGET)? {}
-        let patches = if wanted == Patches::Wanted { Some(patches(session, &compared)?) } else { None };
+        let patches = match wanted {
+            Patches::Wanted => Some(with_recorded(place, session, (a, b), patches(session, &compared)?)),
+            Patches::LeftOut => None,
+        };
         Ok(Self { compared, patches })
+    }
+
+    /// What differs in the files, if that was wanted.
+    #[must_use]
+    pub fn into_patches(self) -> Vec<FilePatch> {
+        self.patches.unwrap_or_default()
     }
 
     /// As `compare --json` prints it. Members have pi's names where pi has them.
@@ -178,9 +192,7 @@ impl Operation for Compare {
     fn plan(place: &Place, at: Option<&Session>, input: &CompareInput) -> Result<ComparedBranches> {
         let session = open_session(at)?;
         let tips = (place.entry(session, &input.a.0)?, place.entry(session, &input.b.0)?);
-        let compared = ComparedBranches::read(session, tips, Patches::wanted(input.patch))?;
-        let patches = compared.patches.map(|known| with_recorded(place, session, tips, known));
-        Ok(ComparedBranches { patches, ..compared })
+        Ok(ComparedBranches::read(place, session, tips, Patches::wanted(input.patch))?)
     }
 
     fn output(whole: ComparedBranches, finished: Finished<'_, ()>) -> Result<CompareOutput> {

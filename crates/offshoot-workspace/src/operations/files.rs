@@ -51,6 +51,8 @@ input! {
         session: SessionName = arg,
         /// An id or its unique start, a label, `@`, `@-`, or a time such as 2h
         entry: Option<EntryName> = arg,
+        /// Restore files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag,
     }
 }
 
@@ -151,6 +153,11 @@ impl Operation for Files {
 
     fn session(input: &FilesInput) -> Option<&SessionName> {
         Some(&input.session)
+    }
+
+    fn warning(input: &FilesInput, plan: &FilesPlan) -> Option<Failure> {
+        let FilesPlan::Restore(files) = plan else { return None };
+        if input.across_commits { None } else { files.across_commits() }
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &FilesInput) -> Result<FilesPlan> {

@@ -41,6 +41,8 @@ input! {
         all: bool = flag,
         /// Bring back the files of the entry, too
         files: bool = flag (conflicts ["all", "cwd", "worktree"]),
+        /// Bring files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag (requires ["files"]),
         /// Copy this folder to DIR, with the files of the entry, for the new session
         worktree: Option<FolderName> = option ("DIR" conflicts ["all", "cwd", "files"]),
         /// Copy the folder without `.git`
@@ -128,6 +130,10 @@ impl Operation for Fork {
 
     fn access(_: &ForkInput) -> Access {
         Access::Read
+    }
+
+    fn warning(input: &ForkInput, plan: &ForkPlan) -> Option<Failure> {
+        plan.files.as_ref().filter(|_| !input.across_commits)?.across_commits()
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &ForkInput) -> Result<ForkPlan> {

@@ -13,8 +13,8 @@ use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::tree::NodeIx;
 
 use crate::copied::id_of;
-use crate::failure::Result;
-use crate::file_moves::{FileMove, FileMoveOutcome};
+use crate::failure::{Failure, Result};
+use crate::file_moves::{FileMove, FileMoveOutcome, FilesPreview};
 use crate::given::{EntryName, SessionName, Text};
 use crate::input;
 use crate::moving::{AT_WORK, MoveTarget, label_move};
@@ -42,6 +42,8 @@ input! {
         label: Option<Text> = option ("TEXT"),
         /// Bring back the files of the entry, too
         files: bool = flag,
+        /// Bring files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag (requires ["files"]),
     }
 }
 
@@ -108,6 +110,10 @@ impl Operation for Navigate {
 
     fn session(input: &NavigateInput) -> Option<&SessionName> {
         Some(&input.session)
+    }
+
+    fn warning(input: &NavigateInput, plan: &NavigateSteps) -> Option<Failure> {
+        plan.files.as_ref().filter(|_| !input.across_commits)?.across_commits()
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &NavigateInput) -> Result<NavigateSteps> {
@@ -177,6 +183,15 @@ fn go(place: &Place, at: &mut Session, plan: &NavigateSteps) -> Result<Option<En
     let labelled = summary.as_ref().or(target.id.as_ref()).map(ToString::to_string).unwrap_or_default();
     label_move(place, at, &labelled, answer.label.as_deref());
     Ok(summary)
+}
+
+/// What the files of an entry would change if one went there.
+///
+/// # Errors
+/// The session or a file cannot be read.
+pub fn files_preview(place: &Place, session: &Session, ix: NodeIx) -> Result<FilesPreview> {
+    let at = if session.leaf() == Some(ix) { Some(ix) } else { leaf_and_text(session, ix)?.0 };
+    FilesPreview::read(place, session, at)
 }
 
 /// The new leaf: before a user or custom message, whose text is returned, else the entry itself.

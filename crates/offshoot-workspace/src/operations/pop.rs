@@ -13,7 +13,7 @@ use offshoot_session::tokens::estimate_summary;
 
 use crate::costs::{with_forecast, with_summary_cost, words_without_summary};
 use crate::entry_words::entry_line;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, FilledText, SessionName};
 use crate::input;
@@ -37,6 +37,8 @@ input! {
         summarize: bool = flag (conflicts ["summary"]),
         /// Bring back the files of the entry, too
         files: bool = flag,
+        /// Bring files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag (requires ["files"]),
     }
 }
 
@@ -125,6 +127,10 @@ impl Operation for Pop {
 
     fn unasked(input: &PopInput) -> Option<&'static str> {
         input.summary.as_ref().map(|_| "without --summary a model writes it")
+    }
+
+    fn warning(input: &PopInput, plan: &Option<PopSteps>) -> Option<Failure> {
+        plan.as_ref()?.files.as_ref().filter(|_| !input.across_commits)?.across_commits()
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &PopInput) -> Result<Option<PopSteps>> {

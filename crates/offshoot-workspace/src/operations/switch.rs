@@ -13,7 +13,7 @@ use offshoot_session::text::{counted, one_line};
 
 use crate::costs::{with_summary_cost, words_without_summary};
 use crate::entry_words::entry_line;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::file_moves::{FileMove, FileMoveOutcome};
 use crate::given::{EntryName, SessionName};
 use crate::input;
@@ -35,6 +35,8 @@ input! {
         summarize: bool = flag,
         /// Bring back the files of the entry, too
         files: bool = flag,
+        /// Bring files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag (requires ["files"]),
     }
 }
 
@@ -100,7 +102,9 @@ impl Operation for Switch {
                the messages.\n\n\
                With --files the files that this session changed since come back as well, as\n\
                they were at the entry. What somebody else changed in them is merged, or\n\
-               stays. Without it all files stay as they are.\n\n\
+               stays. Without it all files stay as they are. If git has another commit checked\n\
+               out than when the files were recorded, nothing is done without\n\
+               --across-commits.\n\n\
                --dry-run shows how many entries would be left behind, the tokens of the next\n\
                request, what the provider probably still caches of them, and the price\n\
                without the answer. What is not known is not shown.\n\n\
@@ -131,6 +135,10 @@ impl Operation for Switch {
 
     fn unasked(input: &SwitchInput) -> Option<&'static str> {
         (!input.summarize).then_some("--summarize has a summary written")
+    }
+
+    fn warning(input: &SwitchInput, plan: &SwitchSteps) -> Option<Failure> {
+        plan.files.as_ref().filter(|_| !input.across_commits)?.across_commits()
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &SwitchInput) -> Result<SwitchSteps> {

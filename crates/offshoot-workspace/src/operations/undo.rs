@@ -27,6 +27,8 @@ input! {
         session: SessionName = arg,
         /// Bring back the files of the entry, too
         files: bool = flag,
+        /// Bring files also if git has another commit checked out than when they were recorded
+        across_commits: bool = flag (requires ["files"]),
     }
 }
 
@@ -109,6 +111,10 @@ impl Operation for Undo {
 
     fn session(input: &UndoInput) -> Option<&SessionName> {
         Some(&input.session)
+    }
+
+    fn warning(input: &UndoInput, plan: &Option<UndoSteps>) -> Option<Failure> {
+        plan.as_ref()?.files.as_ref().filter(|_| !input.across_commits)?.across_commits()
     }
 
     fn plan(place: &Place, at: Option<&Session>, input: &UndoInput) -> Result<Option<UndoSteps>> {

@@ -65,7 +65,7 @@ const METHODS: &[MethodSection] = &[
         ("planUncompact", "session", Free(bring::plan_uncompact)),
         ("uncompact", "session plan? force?", Free(bring::uncompact)),
         ("undo", "session dryRun?", Free(bring::undo)),
-        ("compare", "session a b patch?", Read(weigh::compare)),
+        ("compare", "session a b patch?", Free(weigh::compare)),
         ("forecast", "session entryId?", Free(weigh::forecast)),
         // Recovery.
         ("giveBack", "session", Change(tree::append_spilled)),

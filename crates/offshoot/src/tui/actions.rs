@@ -10,8 +10,8 @@ use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_app::models::{level_of, next_of};
-use offshoot_protocol::FolderRefusal;
 use offshoot_protocol::request::{Fork, SetModel, SetThinkingLevel, SwitchSession};
+use offshoot_protocol::{FilesAlong, FolderRefusal};
 use offshoot_session::children::carry_children;
 use offshoot_session::entry::Source as _;
 use offshoot_session::id::EntryId;
@@ -75,12 +75,12 @@ pub(super) async fn read<T: Send + 'static>(
     agent.read(look).await?
 }
 
-pub(super) async fn fork(context: &JobContext, agent: &AgentSession, entry: String) -> Result<()> {
+pub(super) async fn fork(context: &JobContext, agent: &AgentSession, entry: String, files: FilesAlong) -> Result<()> {
     // Another program may just have written the entry. An unreadable file is reported by the read below.
     drop(agent.refresh().await);
     let app = context.app.clone();
     let entry = read(agent, move |session| id_of(session, find(&app, session, &entry)?)).await?;
-    ask(context, agent, Fork { entry }).await;
+    ask(context, agent, Fork { entry, files }).await;
     Ok(())
 }
 

@@ -1,14 +1,13 @@
 //! Commands that bring work back, and what the next request would cost: finds what the user named.
 
 use offshoot_agent::agent_session::AgentSession;
-use offshoot_agent::branch_files::{self, FilePatch};
+use offshoot_agent::branch_files::FilePatch;
 use offshoot_agent::bring_plan::{merge_words, pick_words};
 use offshoot_agent::forecast::{RequestPlace, request_forecast, summary_cost_words};
 use offshoot_agent::request_queue::AgentState;
 use offshoot_app::error::{CommandError, FailureKind, Result};
 use offshoot_app::lookup;
 use offshoot_session::branch_summary;
-use offshoot_session::compare::Comparison;
 use offshoot_session::entry::Source as _;
 use offshoot_session::header::Dialect;
 use offshoot_session::pick::PickEnd;
@@ -19,7 +18,8 @@ use offshoot_session::text::one_line;
 use offshoot_tui::app::cmd::Purpose;
 use offshoot_tui::app::msg::Msg;
 use offshoot_tui::overlay::tree::{ForecastWish, ForecastWords};
-use offshoot_workspace::{find_elsewhere, not_here};
+use offshoot_workspace::compare::{ComparedBranches, Patches};
+use offshoot_workspace::{find_elsewhere, navigate, not_here};
 
 use super::actions::{find, read};
 use super::job_context::{JobContext, blocking};
@@ -48,21 +48,37 @@ pub(super) async fn compare(
     Ok(())
 }
 
+/// Sends what the files of an entry would change.
+pub(super) async fn files_preview(context: &JobContext, agent: &AgentSession, entry: String) {
+    let (place, named) = (context.app.place(), entry.clone());
+    let found = read(agent, move |session| {
+        let missing = || CommandError::new(FailureKind::NotFound, "the entry is no longer there");
+        let ix = session.tree().find(&named).ok_or_else(missing)?;
+        navigate::files_preview(&place, session, ix).map_err(|failure| CommandError::of_operation(failure, None))
+    });
+    let found = found.await.map_err(|error| error.on_one_line());
+    context.tell(Msg::FilesPreview(entry, found));
+}
+
 /// Sends what differs in the files of two branches. Read from a snapshot: the agent does not wait.
 pub(super) async fn patches(context: &JobContext, agent: &AgentSession, first: String, second: String) {
-    let patches = file_patches(agent, first.clone(), second.clone()).await;
+    let patches = file_patches(context, agent, (first.clone(), second.clone())).await;
     let patches = patches.map_err(|error| error.with_hints_on_one_line());
     context.tell(Msg::Patches(first, second, patches));
 }
 
-async fn file_patches(agent: &AgentSession, first: String, second: String) -> Result<Vec<FilePatch>> {
+async fn file_patches(
+    context: &JobContext,
+    agent: &AgentSession,
+    (first, second): (String, String),
+) -> Result<Vec<FilePatch>> {
     let snapshot = read(agent, |session: &Session| Ok(session.snapshot()?)).await?;
+    let place = context.app.place();
     blocking(move || {
         let missing = || CommandError::new(FailureKind::NotFound, "the compared entries are no longer there");
         let found = |id: &str| snapshot.tree().find(id).ok_or_else(missing);
-        let mut compared = Comparison::new(&snapshot, found(&first)?, found(&second)?)?;
-        while compared.work(&snapshot, usize::MAX)? {}
-        Ok(branch_files::patches(&snapshot, &compared)?)
+        let both = (found(&first)?, found(&second)?);
+        Ok(ComparedBranches::read(&place, &snapshot, both, Patches::Wanted)?.into_patches())
     })
     .await
 }

@@ -1,6 +1,7 @@
 //! Files belong to the tree: what an agent changed is undone and done again with `switch --files`.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
 
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
@@ -87,6 +88,49 @@ fn without_the_option_files_stay_and_what_others_wrote_stays_with_it() {
     assert_eq!(files(&talk), ["mine\n", "still here\n", "-"]);
     let beside = format!("a.txt.offshoot-{}", &prompt[..8]);
     assert_eq!(talk.world.read(&beside), "one\n");
+}
+
+/// What was recorded at one commit may not fit the files of another one: nothing is done before that was said.
+#[test]
+fn a_restore_to_files_of_another_commit_warns_first() {
+    let talk = talk();
+    let commit = |digit: &str| format!("{}\n", digit.repeat(40));
+    talk.world.write(".git/HEAD", commit("a"));
+    let prompt = session(&talk);
+    let after = files(&talk);
+    talk.world.write(".git/HEAD", commit("b"));
+    let leaf = || talk.run(&["context", "latest"]).contains("done");
+    let refused =
+        "these files were recorded with aaaaaaaaaaaa checked out in git, and bbbbbbbbbbbb is now: no file was changed";
+    let ways: [&[&str]; 4] = [
+        &["switch", "latest", &prompt, "--files"],
+        &["pop", "latest", &prompt, "--files", "--summary", "x"],
+        &["fork", "latest", "--at", &prompt, "--files"],
+        &["files", "restore", "latest", &prompt],
+    ];
+    for way in ways {
+        let said = talk.run(way);
+        assert!(said.contains(refused) && said.contains("--across-commits") && said.contains("[exit code"), "{said}");
+        let said = talk.run(&[way, &["--dry-run"]].concat());
+        assert!(said.contains("would write a.txt"), "{said}");
+        assert_eq!((files(&talk), leaf(), talk.files().len()), (after.clone(), true, 1), "{way:?}");
+    }
+    let mut client = RpcClient::start(&talk, &["-c"]);
+    let said = client.ask(json!({"type": "navigate_tree", "targetId": prompt, "files": true}));
+    assert!(said.as_str().is_some_and(|said| said.contains(refused) && said.contains("acrossCommits")), "{said}");
+    let said = client.ask(json!({"type": "fork", "entryId": prompt, "files": true}));
+    assert!(said.as_str().is_some_and(|said| said.contains(refused)), "{said}");
+    assert_eq!((files(&talk), talk.files().len()), (after.clone(), 1));
+    client.ask(json!({"type": "navigate_tree", "targetId": prompt, "files": true, "acrossCommits": true}));
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
+    drop(client);
+    // Without files there is nothing to warn of, and with the option all is done.
+    let said = talk.run(&["undo", "latest", "--files"]);
+    assert!(said.contains(refused), "{said}");
+    talk.run(&["undo", "latest", "--files", "--across-commits"]);
+    assert_eq!(files(&talk), after);
+    talk.run(&["switch", "latest", &prompt, "--files", "--across-commits"]);
+    assert_eq!(files(&talk), ["one\n", "still here\n", "-"]);
 }
 
 /// A session from elsewhere names paths and contents, and none of it has power here.
@@ -341,6 +385,24 @@ fn picks_and_merges_bring_what_the_branch_changed_onto_the_files_as_they_are() {
     @@ -0,0 +1,1 @@
     +new
     ");
+    // Whoever asks gets the same.
+    let whole: Value =
+        serde_json::from_str(&talk.run(&["compare", "latest", "@", &other, "--patch", "--json"])).unwrap();
+    let mut client = RpcClient::start(&talk, &["-c"]);
+    let over_rpc = client.ask(json!({"type": "compare", "a": "@", "b": other, "patch": true}));
+    assert_eq!((&over_rpc["patches"], whole["patches"].as_array().unwrap().len()), (&whole["patches"], 2));
+    drop(client);
+    let file = talk.files().remove(0);
+    let (open, compare) = (json!({"path": file}), json!({"session": 1, "a": "@", "b": other, "patch": true}));
+    let line = |id: usize, method: &str, params: &Value| {
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+    };
+    let mut api = talk.command(&["api"]);
+    api.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let output = fed(api, &(line(1, "open", &open) + &line(2, "compare", &compare)));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let reply: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!(reply["result"]["patches"], whole["patches"], "{said}");
     // Without the option only messages come.
     talk.run(&pick[..3]);
     assert_eq!(work(&talk), before);
@@ -391,6 +453,18 @@ fn files_come_over_rpc_where_a_client_asks_for_them() {
         client.ask(json!({"type": "undo", "files": with_files}));
         assert_eq!(work(&talk), before);
     }
+    client.ask(json!({"type": "navigate_tree", "targetId": other, "files": true}));
+    assert_eq!(work(&talk), ["ONE\n2\n3\n4\nfive\n", "new\n"]);
+    // A new session before the first message: as the folder was then. The old one knows where the files are, too.
+    let first = client.ask(json!({"type": "get_fork_messages"}))["messages"][0]["entryId"].clone();
+    let old = client.ask(json!({"type": "get_state"}))["sessionFile"].clone();
+    let stays = client.ask(json!({"type": "fork", "entryId": first}));
+    assert_eq!((&stays["files"], work(&talk)[1].as_str()), (&Value::Null, "new\n"));
+    client.ask(json!({"type": "switch_session", "sessionPath": old}));
+    let forked = client.ask(json!({"type": "fork", "entryId": first, "files": true}));
+    assert_eq!((&forked["text"], &forked["files"]["removed"]), (&json!("first try"), &json!(["n.txt"])), "{forked}");
+    assert_eq!(work(&talk), ["one\n2\n3\n4\nfive\n", "-"]);
+    client.ask(json!({"type": "switch_session", "sessionPath": old}));
     client.ask(json!({"type": "navigate_tree", "targetId": other, "files": true}));
     assert_eq!(work(&talk), ["ONE\n2\n3\n4\nfive\n", "new\n"]);
 }

@@ -224,7 +224,7 @@ fn the_files_of_two_branches_are_compared() {
         terminal.until_text("Of the other.").until_idle();
         terminal.send(&format!("/compare {}\r", id_of(&talk, "Found by trying.")));
         terminal.until_text("Two branches").send("\r");
-        terminal.until_text("  -two").until_text("  +three").until_text("more.txt").until_text("not known");
+        terminal.until_text("  -two").until_text("  +three").until_text("more.txt").until_text("  +␛[31mred");
         assert!(!terminal.screen().contains("Only in A"), "{}", terminal.screen());
         terminal.send("\r");
         terminal.until_text("Only in A").send("\r");

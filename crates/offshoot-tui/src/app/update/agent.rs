@@ -154,6 +154,8 @@ pub(super) fn answered(model: &mut Model, answer: TerminalAnswer) -> Vec<Cmd> {
         | TerminalAnswer::CloneSession(_, Ok(forked)) => {
             overlay::arrived(model);
             forked.text.into_iter().for_each(|text| model.editor.replace(&text));
+            let came = forked.files.filter(|came| !came.words.is_empty());
+            came.into_iter().for_each(|came| model.notice(Level::Info, came.words.join("\n")));
             Vec::new()
         }
         TerminalAnswer::SetModel(SetModel(answers), Ok(())) => {

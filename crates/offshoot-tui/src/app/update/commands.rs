@@ -4,7 +4,7 @@ use offshoot_protocol::ThinkingLevel;
 use offshoot_protocol::request::{CloneSession, Compact, SetApproval, SetThinkingLevel, StartSession};
 
 use super::leaving::{Leave, leave};
-use super::orders::going;
+use super::orders::{file_flags, going};
 use super::{agents, approval, background, end, finding, orders};
 use crate::app::cmd::{Cmd, ProgramTask, Purpose, ScreenTask};
 use crate::app::extension::ExtensionTask;
@@ -24,14 +24,16 @@ pub(super) fn run(model: &mut Model, command: SlashCommand) -> Vec<Cmd> {
         SlashCommand::Search(words) => finding::search(model, words.as_deref()),
         SlashCommand::Tree => vec![ProgramTask::Snapshot(Purpose::Tree).into()],
         SlashCommand::Branches => vec![ProgramTask::Branches.into()],
-        SlashCommand::Switch(entry) | SlashCommand::BranchHere(Some(entry)) => {
-            orders::begin(model, going(Some(entry), &[]))
+        SlashCommand::Switch(entry, along) | SlashCommand::BranchHere(Some(entry), along) => {
+            orders::begin(model, going(Some(entry), file_flags(along)))
         }
-        SlashCommand::BranchHere(None) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
-        SlashCommand::Fork(None) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
-        SlashCommand::Fork(Some(entry)) => leave(model, ProgramTask::Fork(entry), Leave::Fork),
+        SlashCommand::BranchHere(None, _) => vec![ProgramTask::Snapshot(Purpose::BranchHere).into()],
+        SlashCommand::Fork(None, _) => vec![ProgramTask::Snapshot(Purpose::Fork).into()],
+        SlashCommand::Fork(Some(entry), along) => leave(model, ProgramTask::Fork(entry, along), Leave::Fork),
         SlashCommand::Clone => leave(model, Cmd::ask(CloneSession), Leave::Clone),
-        SlashCommand::Pop(entry) => orders::begin(model, going(entry, &["summarize"])),
+        SlashCommand::Pop(entry, along) => {
+            orders::begin(model, going(entry, &[&["summarize"], file_flags(along)].concat()))
+        }
         SlashCommand::Compare(entry, other) => vec![ProgramTask::Compare(entry, other).into()],
         SlashCommand::Operation(order) => orders::begin(model, order),
         SlashCommand::ExportBranch { entry, path } => vec![ProgramTask::ExportBranch { entry, path }.into()],

@@ -1,5 +1,6 @@
 //! Begins operations of the table.
 
+use offshoot_protocol::FilesAlong;
 use offshoot_workspace::{ArgValue, Given, OperationOrder};
 
 use super::{LEAVING, MERGING};
@@ -11,6 +12,15 @@ pub(super) fn begin(model: &mut Model, order: OperationOrder) -> Vec<Cmd> {
         model.begin_job(job);
     }
     vec![ProgramTask::Operate(order).into()]
+}
+
+/// The flags by which files come along.
+pub(super) fn file_flags(along: FilesAlong) -> &'static [&'static str] {
+    match along {
+        FilesAlong::Stay => &[],
+        FilesAlong::Come => &["files"],
+        FilesAlong::ComeAcrossCommits => &["files", "across_commits"],
+    }
 }
 
 /// The order to go to an entry, with these flags.

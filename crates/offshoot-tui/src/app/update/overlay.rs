@@ -6,12 +6,12 @@ use std::sync::Arc;
 use offshoot_agent::branch_files::FilePatch;
 use offshoot_protocol::model::Model as LanguageModel;
 use offshoot_protocol::request::{Abort, Fork, SetApproval, SetModel, SetThinkingLevel, SwitchSession};
-use offshoot_protocol::{ApprovalMode, FolderRefusal};
+use offshoot_protocol::{ApprovalMode, ComesBack, FilesAlong, FolderRefusal};
 use offshoot_session::text::{counted, spell_name};
 use offshoot_session::transcript::Level;
 use offshoot_session::tree::NodeIx;
 use offshoot_settings::{Scope, Value};
-use offshoot_workspace::{ArgValue, Given, OperationOrder};
+use offshoot_workspace::{ArgValue, FilesPreview, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::leaving::{Leave, leave, stop_and_leave};
@@ -45,8 +45,7 @@ pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Cmd> {
         Overlay::Tree(tree) => {
             tree.tick(model.now);
             let outcome = tree.key(key);
-            let kept =
-                tree.take_files_answer().map(|both| Value::Text(if both { "both" } else { "messages" }.to_owned()));
+            let kept = tree.take_files_answer().map(|comes| Value::Text(comes.word().to_owned()));
             let mut cmds = tree_outcome(model, outcome);
             cmds.extend(kept.map(|value| ProgramTask::Store(Scope::Global, "treeFiles", Some(value)).into()));
             cmds.extend(ask_forecast(model));
@@ -147,12 +146,13 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
             if let Some(left_out) = left_out {
                 model.notice(Level::Warning, left_out);
             }
-            let flags = [(summarize, "summarize"), (files, "files")].into_iter().filter(|(on, _)| *on);
-            let flags: Vec<_> = flags.map(|(_, name)| name).collect();
+            let summarizes: &[_] = if summarize { &["summarize"] } else { &[] };
+            let flags = [summarizes, orders::file_flags(files)].concat();
             let mut order = orders::going(Some(target), &flags);
             instructions.into_iter().for_each(|text| order.given.put_text("instructions", text));
             orders::begin(model, order)
         }
+        tree::TreeOutcome::PreviewFiles(entry) => vec![ProgramTask::FilesPreview(entry).into()],
         tree::TreeOutcome::Abort => vec![Cmd::ask(Abort)],
         tree::TreeOutcome::Operate(order) => orders::begin(model, order),
         tree::TreeOutcome::Label { entry, text } => vec![ProgramTask::Operate(label_order(entry, text)).into()],
@@ -165,15 +165,15 @@ fn tree_outcome(model: &mut Model, outcome: tree::TreeOutcome) -> Vec<Cmd> {
 }
 
 fn fork_outcome(model: &mut Model, outcome: ForkOutcome, used: ForkUse) -> Vec<Cmd> {
-    let entry = match outcome {
+    let (entry, files) = match outcome {
         ForkOutcome::Stay => return Vec::new(),
         ForkOutcome::Close => return keep(model, false),
-        ForkOutcome::Fork(entry) => entry,
+        ForkOutcome::Fork(entry, files) => (entry, files),
     };
     model.overlay = None;
     match used {
-        ForkUse::Fork => leave(model, Cmd::ask(Fork { entry }), Leave::Fork),
-        ForkUse::BranchHere => orders::begin(model, orders::going(Some(entry), &[])),
+        ForkUse::Fork => leave(model, Cmd::ask(Fork { entry, files }), Leave::Fork),
+        ForkUse::BranchHere => orders::begin(model, orders::going(Some(entry), orders::file_flags(files))),
     }
 }
 
@@ -316,7 +316,7 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
         }
         Purpose::Fork | Purpose::BranchHere => {
             let used = if purpose == Purpose::Fork { ForkUse::Fork } else { ForkUse::BranchHere };
-            let fork = ForkSelector::new(source, used);
+            let fork = ForkSelector::new(source, used, files_of_fork(model));
             if fork.is_empty() {
                 model.notice(Level::Info, "there is no message of yours yet");
                 return Vec::new();
@@ -325,6 +325,14 @@ pub(super) fn snapshot(model: &mut Model, purpose: Purpose, source: Snapshot, le
         }
     }
     Vec::new()
+}
+
+/// What the setting `treeFiles` says of a session that begins elsewhere: the conversation comes in any case.
+fn files_of_fork(model: &Model) -> FilesAlong {
+    match model.preferences.settings.tree_files {
+        Some(ComesBack::Both | ComesBack::Files) => FilesAlong::Come,
+        Some(ComesBack::Messages) | None => FilesAlong::Stay,
+    }
 }
 
 fn open_tree(model: &mut Model, source: Snapshot, leaf: Option<NodeIx>) {
@@ -356,6 +364,13 @@ fn ask_forecast(model: &mut Model) -> Vec<Cmd> {
 pub(super) fn patches(model: &mut Model, of: [&str; 2], patches: Result<Vec<FilePatch>, String>) -> Vec<Cmd> {
     if let Some(Overlay::Tree(tree)) = &mut model.overlay {
         tree.take_patches(of, patches);
+    }
+    Vec::new()
+}
+
+pub(super) fn files_preview(model: &mut Model, entry: &str, found: Result<&FilesPreview, String>) -> Vec<Cmd> {
+    if let Some(Overlay::Tree(tree)) = &mut model.overlay {
+        tree.take_files_preview(entry, found);
     }
     Vec::new()
 }

@@ -380,7 +380,7 @@ fn every_command_asks_for_what_it_says() {
     /branch-here: [Snapshot(BranchHere)]
     /branch-here 1a2b: [Operate(OperationOrder { operation: "navigate", given: Given([("entry", Text("1a2b"))]) })]
     /branch: [Snapshot(Fork)]
-    /branch 1a2b: [Fork("1a2b")]
+    /branch 1a2b: [Fork("1a2b", Stay)]
     /clone: [Ask(CloneSession(CloneSession))]
     /pop: [Operate(OperationOrder { operation: "navigate", given: Given([("summarize", Flag)]) })]
     /pop 1a2b: [Operate(OperationOrder { operation: "navigate", given: Given([("entry", Text("1a2b")), ("summarize", Flag)]) })]

@@ -19,11 +19,12 @@ use ratatui::text::Line;
 
 use super::draw::{draw, held, row, rule};
 use super::keys::TreeAction;
+use super::patch_lines::{PatchWords, patch_lines};
 use super::{AT_ONCE, Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::markdown::plain;
 use crate::overlay::hint;
-use crate::text::{self, clean};
+use crate::text;
 use crate::theme::{Theme, Token};
 
 /// From this width on the branches are side by side.
@@ -185,6 +186,13 @@ impl Branch<'_> {
     }
 }
 
+/// What is said of files that are compared.
+const OF_BRANCHES: PatchWords = PatchWords {
+    unknown: "not known: a branch changed it without having shown all of it",
+    same: "the same on both branches",
+    none: "neither branch changed a file",
+};
+
 impl TreeSelector {
     pub(super) fn compare(&mut self) {
         let [first, second] = self.marks.as_slice() else {
@@ -256,47 +264,10 @@ impl TreeSelector {
             return;
         }
         match patches {
-            Ok(patches) => (compare.patches, compare.top) = (Patches::Shown(patch_lines(&patches)), 0),
+            Ok(patches) => (compare.patches, compare.top) = (Patches::Shown(patch_lines(&patches, OF_BRANCHES)), 0),
             Err(error) => (compare.patches, self.notice) = (Patches::NotAsked, Some(error)),
         }
     }
-}
-
-/// The lines for the patches of files, with their colours.
-fn patch_lines(patches: &[FilePatch]) -> Vec<(Token, String)> {
-    let mut lines = Vec::new();
-    for FilePatch { path, patch } in patches {
-        lines.push((Token::Accent, format!("  {}", clean(path))));
-        match patch.as_deref() {
-            None => {
-                lines
-                    .push((Token::Muted, "  not known: a branch changed it without having shown all of it".to_owned()));
-            }
-            Some("") => lines.push((Token::Muted, "  the same on both branches".to_owned())),
-            Some(patch) => lines.extend(patch.lines().filter(|line| !is_name(line)).map(patch_line)),
-        }
-        lines.push((Token::Text, String::new()));
-    }
-    lines.pop();
-    if lines.is_empty() {
-        lines.push((Token::Muted, "  neither branch changed a file with a tool".to_owned()));
-    }
-    lines
-}
-
-/// Whether a line names the files of a patch.
-fn is_name(line: &str) -> bool {
-    line.starts_with("--- ") || line.starts_with("+++ ")
-}
-
-fn patch_line(line: &str) -> (Token, String) {
-    let token = match line.as_bytes().first() {
-        Some(b'+') => Token::ToolDiffAdded,
-        Some(b'-') => Token::ToolDiffRemoved,
-        Some(b'@') => Token::Muted,
-        _ => Token::ToolDiffContext,
-    };
-    (token, format!("  {}", clean(&line.replace('\t', "    "))))
 }
 
 /// Draws the visible lines of a branch.

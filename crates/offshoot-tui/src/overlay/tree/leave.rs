@@ -2,10 +2,13 @@
 //! caller performs the navigation.
 
 use offshoot_agent::file_entries::files_between;
+use offshoot_protocol::{ComesBack, FilesAlong};
 use offshoot_session::outline::left_out;
 use offshoot_session::tree::NodeIx;
+use offshoot_workspace::{ArgValue, FilesPreview, Given, OperationOrder};
 use ratatui::crossterm::event::KeyEvent;
 
+use super::files::{FilesDiff, FilesLook};
 use super::question::{Answer, Question};
 use super::{Mode, TreeOutcome, TreeSelector};
 use crate::keymap::{Action, Context};
@@ -16,7 +19,20 @@ struct Departure {
     summarize: bool,
     instructions: Option<String>,
     left_out: Option<String>,
-    files: bool,
+    comes: ComesBack,
+    /// Whether the user has seen that git has another commit checked out.
+    is_across_commits: bool,
+}
+
+/// The order to bring back the files of an entry alone.
+fn bring_files(entry: String, is_across_commits: bool) -> OperationOrder {
+    let mut given = Given::default();
+    given.put_text("action", "restore");
+    given.put_text("entry", entry);
+    if is_across_commits {
+        given.put("across_commits", ArgValue::Flag);
+    }
+    OperationOrder::new("files", given)
 }
 
 impl TreeSelector {
@@ -60,13 +76,16 @@ impl TreeSelector {
             Err(error) => return self.noticed(error.to_string()),
         };
         if self.setup.skips_question {
-            return self.leave(ix, Departure { left_out, ..Departure::default() });
+            let comes = self.setup.files.unwrap_or_default();
+            return self.leave(ix, Departure { left_out, comes, ..Departure::default() });
         }
         let question = Question { left_out, ..Question::new(self.setup.size) };
-        let asks_files = self.setup.files.is_none() && self.changes_files(ix);
-        self.mode =
-            Mode::Question(ix, Question { files: self.setup.files.unwrap_or_default(), asks_files, ..question });
-        TreeOutcome::Stay
+        let changes_files = self.changes_files(ix);
+        let asks_files = self.setup.files.is_none() && changes_files;
+        let files = if changes_files { FilesLook::Asked } else { FilesLook::NotAsked };
+        let comes = self.setup.files.unwrap_or_default();
+        self.mode = Mode::Question(ix, Question { comes, files, asks_files, ..question });
+        self.id(ix).filter(|_| changes_files).map_or(TreeOutcome::Stay, TreeOutcome::PreviewFiles)
     }
 
     /// Whether files were recorded between here and an entry.
@@ -76,15 +95,31 @@ impl TreeSelector {
     }
 
     /// What the user answered about files since the last time, to be kept as a setting.
-    pub fn take_files_answer(&mut self) -> Option<bool> {
+    pub fn take_files_answer(&mut self) -> Option<ComesBack> {
         self.files_answer.take()
     }
 
     fn leave(&mut self, ix: NodeIx, departure: Departure) -> TreeOutcome {
         let Some(target) = self.id(ix) else { return TreeOutcome::Stay };
-        let Departure { summarize, instructions, left_out, files } = departure;
+        let Departure { summarize, instructions, left_out, comes, is_across_commits } = departure;
+        let files = FilesAlong::of(comes == ComesBack::Both).across_commits(is_across_commits);
+        if comes == ComesBack::Files {
+            self.mode = Mode::Browse;
+            return TreeOutcome::Operate(bring_files(target, is_across_commits));
+        }
         self.mode = Mode::Leaving { summarize, is_stopping: false };
         TreeOutcome::Navigate { target, summarize, instructions, left_out, files }
+    }
+
+    /// Takes what the files of an entry would change, if it is still asked about.
+    pub fn take_files_preview(&mut self, entry: &str, found: std::result::Result<&FilesPreview, String>) {
+        let is_asked = matches!(&self.mode, Mode::Question(ix, _) if self.id(*ix).as_deref() == Some(entry));
+        if let (Mode::Question(_, question), true) = (&mut self.mode, is_asked) {
+            question.files = match found {
+                Ok(preview) => FilesLook::Known(FilesDiff::new(preview)),
+                Err(why) => FilesLook::Failed(why),
+            };
+        }
     }
 
     /// Takes the text from the external editor; `None` if it is unchanged.
@@ -98,21 +133,23 @@ impl TreeSelector {
         let Mode::Question(ix, question) = &mut self.mode else { return TreeOutcome::Stay };
         let ix = *ix;
         let was_asking = question.is_asking_files();
-        let answer = question.key(&self.setup.keymap, key);
-        let files = question.files;
+        let answer = question.key(&self.setup.keymap, key, self.setup.size.1);
+        let (comes, is_across_commits) = (question.comes, question.files.is_across_commits());
         if was_asking && matches!(answer, Answer::Leave { .. }) {
-            self.files_answer = Some(files);
-            self.setup.files = Some(files);
+            self.files_answer = Some(comes);
+            self.setup.files = Some(comes);
         }
         match answer {
             Answer::Open => TreeOutcome::Stay,
             Answer::External(text) => TreeOutcome::Edit(text),
+            Answer::Preview => self.id(ix).map_or(TreeOutcome::Stay, TreeOutcome::PreviewFiles),
             Answer::Back => {
                 self.mode = Mode::Browse;
                 TreeOutcome::Stay
             }
             Answer::Leave { summarize, instructions } => {
-                self.leave(ix, Departure { summarize, instructions, left_out: None, files })
+                let departure = Departure { summarize, instructions, left_out: None, comes, is_across_commits };
+                self.leave(ix, departure)
             }
         }
     }

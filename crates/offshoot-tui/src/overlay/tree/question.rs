@@ -1,8 +1,10 @@
 //! The question before leaving: whether to summarise the branch that is left, and with which instructions. Does not use
 //! the tree.
 
+use offshoot_protocol::ComesBack;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
+use super::files::FilesLook;
 use crate::editor::{Editor, EditorOutcome, Submission};
 use crate::keymap::{Action, Context, Keymap};
 
@@ -18,16 +20,30 @@ pub(super) struct Question {
     pub(super) is_writing: bool,
     /// The completed tool calls that the entry leaves out, in words.
     pub(super) left_out: Option<String>,
-    /// Whether the files of the entry come back, too.
-    pub(super) files: bool,
+    /// What comes back.
+    pub(super) comes: ComesBack,
+    /// What the files of the entry would change.
+    pub(super) files: FilesLook,
     /// Whether the user is asked about files before the first such answer.
     pub(super) asks_files: bool,
     /// What waits for that.
     pub(super) asked: Option<(bool, Option<String>)>,
 }
 
-/// The answers about files.
-pub(super) const FILES: [&str; 2] = ["Messages alone", "Messages and files"];
+/// An answer about files.
+pub(super) fn comes_words(comes: ComesBack) -> &'static str {
+    match comes {
+        ComesBack::Messages => "Messages alone",
+        ComesBack::Both => "Messages and files",
+        ComesBack::Files => "Files alone",
+    }
+}
+
+/// The answer after one, or before it.
+fn cycled(comes: ComesBack, steps: usize) -> ComesBack {
+    let at = ComesBack::ALL.iter().position(|one| *one == comes).unwrap_or_default();
+    ComesBack::ALL[(at + steps) % ComesBack::ALL.len()]
+}
 
 /// The outcome of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,6 +57,8 @@ pub(super) enum Answer {
         instructions: Option<String>,
     },
     External(String),
+    /// What the files would change is to be worked out.
+    Preview,
 }
 
 impl Question {
@@ -48,7 +66,16 @@ impl Question {
     pub(super) fn new((columns, rows): (u16, u16)) -> Self {
         let mut prompt = Box::new(Editor::plain());
         prompt.resize(columns, rows);
-        Self { at: 0, prompt, is_writing: false, left_out: None, files: false, asks_files: false, asked: None }
+        Self {
+            at: 0,
+            prompt,
+            is_writing: false,
+            left_out: None,
+            comes: ComesBack::Messages,
+            files: FilesLook::NotAsked,
+            asks_files: false,
+            asked: None,
+        }
     }
 
     /// Whether the user is asked about files now.
@@ -56,7 +83,15 @@ impl Question {
         self.asked.is_some()
     }
 
-    pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
+    /// A key on a screen with so many rows.
+    pub(super) fn key(&mut self, keymap: &Keymap, key: KeyEvent, rows: u16) -> Answer {
+        if let Some(diff) = self.files.shown() {
+            diff.key(keymap, key, rows);
+            return Answer::Open;
+        }
+        if !self.is_writing && key.code == KeyCode::Char('d') && key.modifiers.is_empty() {
+            return self.show_files();
+        }
         if self.is_asking_files() {
             return self.files_key(keymap, key);
         }
@@ -74,7 +109,8 @@ impl Question {
     fn files_key(&mut self, keymap: &Keymap, key: KeyEvent) -> Answer {
         match keymap.in_list(key) {
             Some(Action::SelectCancel) => self.asked = None,
-            Some(Action::SelectUp | Action::SelectDown) => self.files = !self.files,
+            Some(Action::SelectUp) => self.comes = cycled(self.comes, ComesBack::ALL.len() - 1),
+            Some(Action::SelectDown) => self.comes = cycled(self.comes, 1),
             Some(Action::SelectConfirm) => {
                 if let Some((summarize, instructions)) = self.asked.take() {
                     return Answer::Leave { summarize, instructions };
@@ -91,18 +127,44 @@ impl Question {
             return self.write(keymap, key);
         }
         match action {
+            // Nothing is left, so there is nothing to summarise.
+            Some(Action::SelectConfirm) if self.comes == ComesBack::Files => {
+                return Answer::Leave { summarize: false, instructions: None };
+            }
             Some(Action::SelectCancel) => return Answer::Back,
             Some(Action::SelectUp) => self.at = self.at.checked_sub(1).unwrap_or(ANSWERS.len() - 1),
             Some(Action::SelectDown) => self.at = (self.at + 1) % ANSWERS.len(),
             Some(Action::SelectConfirm) => return self.answered(),
             _ => {
                 if key.code == KeyCode::Char('f') && key.modifiers.is_empty() {
-                    self.files = !self.files;
+                    self.comes = cycled(self.comes, 1);
+                    return self.want_files();
                 }
                 if let KeyCode::Char(c @ '1'..='3') = key.code {
                     self.at = usize::from(c as u8 - b'1');
                     return self.answered();
                 }
+            }
+        }
+        Answer::Open
+    }
+
+    /// Has the files looked at, if nobody has.
+    fn want_files(&mut self) -> Answer {
+        if !matches!(self.files, FilesLook::NotAsked) || self.comes == ComesBack::Messages {
+            return Answer::Open;
+        }
+        self.files = FilesLook::Asked;
+        Answer::Preview
+    }
+
+    fn show_files(&mut self) -> Answer {
+        match &mut self.files {
+            FilesLook::Known(diff) => diff.show(),
+            FilesLook::Asked => {}
+            FilesLook::NotAsked | FilesLook::Failed(_) => {
+                self.files = FilesLook::Asked;
+                return Answer::Preview;
             }
         }
         Answer::Open
@@ -144,19 +206,30 @@ impl Question {
 }
 
 /// What becomes of the files, for the row below the answers.
-pub(super) fn files_words(files: bool) -> &'static str {
-    if files { "f  Files come back, too" } else { "f  Files stay as they are" }
+pub(crate) fn files_words(comes: ComesBack) -> &'static str {
+    match comes {
+        ComesBack::Messages => "f  Files stay as they are",
+        ComesBack::Both => "f  Files come back, too",
+        ComesBack::Files => "f  Files come back alone",
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use offshoot_agent::branch_files::FilePatch;
+    use offshoot_workspace::FilesPreview;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    use super::super::files::FilesDiff;
     use super::*;
     use crate::keymap::Key;
+    use crate::theme::Theme;
 
     fn press(question: &mut Question, keymap: &Keymap, keys: &str) -> Answer {
         let mut answer = Answer::Open;
         for key in keys.split(' ') {
-            answer = question.key(keymap, Key::parse(key).unwrap().event());
+            answer = question.key(keymap, Key::parse(key).unwrap().event(), 24);
         }
         answer
     }
@@ -186,11 +259,17 @@ mod tests {
     #[test]
     fn files_stay_unless_the_person_says_otherwise() {
         let (keymap, mut question) = (Keymap::default(), Question::new((80, 24)));
-        assert!(!question.files);
+        assert_eq!(question.comes, ComesBack::Messages);
+        // They are looked at when they are wanted for the first time.
+        assert_eq!(press(&mut question, &keymap, "f"), Answer::Preview);
+        assert_eq!(question.comes, ComesBack::Both);
+        assert_eq!(press(&mut question, &keymap, "f"), Answer::Open);
+        assert_eq!(question.comes, ComesBack::Files);
+        // Nothing is left then, so nothing is summarised.
+        let leave = Answer::Leave { summarize: false, instructions: None };
+        assert_eq!(press(&mut question, &keymap, "down enter"), leave);
         press(&mut question, &keymap, "f");
-        assert!(question.files);
-        press(&mut question, &keymap, "f");
-        assert!(!question.files);
+        assert_eq!(question.comes, ComesBack::Messages);
     }
 
     #[test]
@@ -198,13 +277,42 @@ mod tests {
         let (keymap, mut question) = (Keymap::default(), Question::new((80, 24)));
         question.asks_files = true;
         assert_eq!(press(&mut question, &keymap, "2"), Answer::Open);
-        assert!(question.is_asking_files() && !question.files);
+        assert!(question.is_asking_files() && question.comes == ComesBack::Messages);
         // Back to the question, and here again.
         assert_eq!(press(&mut question, &keymap, "escape"), Answer::Open);
         assert!(!question.is_asking_files());
         let answer = press(&mut question, &keymap, "2 down enter");
         assert_eq!(answer, Answer::Leave { summarize: true, instructions: None });
-        assert!(question.files);
+        assert_eq!(question.comes, ComesBack::Both);
+    }
+
+    #[test]
+    fn what_would_change_is_shown_before_one_goes_and_scrolls() {
+        let (keymap, mut question) = (Keymap::default(), Question::new((80, 24)));
+        assert_eq!(press(&mut question, &keymap, "d"), Answer::Preview);
+        assert_eq!(question.files.words(), " · looking…");
+        let patch = (0..100).map(|line| format!("+{line}\n")).collect::<String>();
+        let patches = vec![FilePatch { path: "a.txt".to_owned(), patch: Some(patch) }];
+        let warning = Some("recorded at another commit".to_owned());
+        let preview = FilesPreview { patches, more: 2, staying: vec!["b.txt: stays".to_owned()], warning };
+        question.files = FilesLook::Known(FilesDiff::new(&preview));
+        assert_eq!(question.files.words(), " · d shows 3 files");
+        assert!(question.files.is_across_commits());
+        press(&mut question, &keymap, "d pagedown");
+        let shown = |question: &mut Question, size: (u16, u16)| {
+            let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));
+            let diff = question.files.shown().unwrap();
+            diff.view(&Theme::default(), &Keymap::default(), buf.area, &mut buf);
+            crate::testing::text_of(&buf)
+        };
+        let text = shown(&mut question, (80, 24));
+        assert!(text.contains("+16") && text.contains("40/105") && !text.contains("recorded at"), "{text}");
+        press(&mut question, &keymap, "pageup");
+        let text = shown(&mut question, (40, 12));
+        assert!(text.contains("recorded at another commit") && text.contains("b.txt: stays"), "{text}");
+        assert!(text.contains("a.txt") && text.lines().count() <= 12 && text.contains("8/105"), "{text}");
+        assert_eq!(press(&mut question, &keymap, "escape"), Answer::Open);
+        assert!(question.files.shown().is_none(), "back at the question");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Draws the selector: title, help, search, rows, statistics, preview and question. It changes nothing.
 
+use offshoot_protocol::ComesBack;
 use offshoot_session::clock::{Millis, ago};
 use offshoot_session::kind::Role;
 use offshoot_session::outline::Filter;
@@ -12,8 +13,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::compare::Given;
 use super::draw::{draw, held, row, rule};
+use super::files::FilesLook;
 use super::panes::Panes;
-use super::question::{ANSWERS, FILES, Question, files_words};
+use super::question::{ANSWERS, Question, comes_words, files_words};
 use super::{ForecastWords, Mode, TreeSelector};
 use crate::keymap::{Action, Keymap};
 use crate::overlay::hint;
@@ -223,6 +225,11 @@ impl TreeSelector {
 
     fn view_question(&self, theme: &Theme, (ix, question): (NodeIx, &Question), area: Rect, buf: &mut Buffer) {
         let (muted, plain) = (theme.style(Token::Muted), theme.style(Token::Text));
+        if let FilesLook::Known(diff) = &question.files
+            && diff.is_shown()
+        {
+            return diff.view(theme, &self.setup.keymap, area, buf);
+        }
         let mut lines = self.question_head(theme, (ix, question), usize::from(area.width));
         let keymap = &self.setup.keymap;
         let inner = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
@@ -232,10 +239,13 @@ impl TreeSelector {
                 "  What comes back? The answer is kept as the setting treeFiles",
                 theme.style(Token::Accent),
             ));
-            for (at, answer) in FILES.iter().enumerate() {
-                let is_selected = at == usize::from(question.files);
+            for comes in ComesBack::ALL {
+                let is_selected = comes == question.comes;
                 let style = if is_selected { theme.style(Token::Accent) } else { plain };
-                lines.push(Line::styled(format!("{} {answer}", if is_selected { "›" } else { " " }), style));
+                let look =
+                    if is_selected && comes != ComesBack::Messages { files_line(question) } else { String::new() };
+                let mark = if is_selected { "›" } else { " " };
+                lines.push(Line::styled(format!("{mark} {}{look}", comes_words(comes)), style));
             }
             at = (lines.len() + 1).min(usize::from(inner.height).saturating_sub(1));
         } else if question.is_writing {
@@ -245,13 +255,18 @@ impl TreeSelector {
             at += 1 + usize::from(question.prompt.height().min(place.height));
         } else {
             let cost = self.forecast().and_then(|words| words.summary.as_ref());
-            for (at, answer) in ANSWERS.iter().enumerate() {
-                let is_selected = at == question.at;
+            let answers = if question.comes == ComesBack::Files { &["Bring the files"][..] } else { &ANSWERS[..] };
+            for (at, answer) in answers.iter().enumerate() {
+                let is_selected = at == question.at || answers.len() == 1;
                 let cost = cost.filter(|_| at > 0).map(|cost| format!("  ≈ {cost}")).unwrap_or_default();
                 let style = if is_selected { theme.style(Token::Accent) } else { plain };
                 lines.push(Line::styled(format!("{} {answer}{cost}", if is_selected { "›" } else { " " }), style));
             }
-            lines.push(Line::styled(format!("  {}", files_words(question.files)), muted));
+            let (look, is_warned) = (files_line(question), question.files.is_across_commits());
+            let comes = question.comes != ComesBack::Messages;
+            let style = if comes && is_warned { theme.style(Token::Warning) } else { muted };
+            let words = format!("  {}{look}", files_words(question.comes));
+            lines.push(Line::styled(text::fit(&words, usize::from(area.width)).into_owned(), style));
             // Without room for a blank row, the hints follow at once.
             at = (lines.len() + 1).min(usize::from(inner.height).saturating_sub(1));
         }
@@ -273,8 +288,17 @@ impl TreeSelector {
             .map_or_else(|| outline.text(self.source.as_ref(), ix), |row| outline.row_text(self.source.as_ref(), row));
         let said = said.unwrap_or_else(|error| error.to_string());
         let is_users = self.source.tree().node(ix).role() == Some(Role::User);
-        let then = if is_users { "Its text comes into the editor" } else { "You continue after it" };
-        let then = match &question.left_out {
+        let brings_files = question.comes == ComesBack::Files;
+        let then = if brings_files {
+            "The conversation stays where it is"
+        } else if is_users {
+            "Its text comes into the editor"
+        } else {
+            "You continue after it"
+        };
+        let title = if brings_files { "  Bring files back?" } else { "  Summarize branch?" };
+        let goes = if brings_files { "Files as at" } else { "You go to" };
+        let then = match question.left_out.as_ref().filter(|_| !brings_files) {
             Some(left) => {
                 let both = format!("  {then}; {left}");
                 let said = if text::width(&both) <= columns { both } else { format!("  {left}") };
@@ -290,8 +314,11 @@ impl TreeSelector {
         let forecast = forecast.map(|forecast| format!("  {}", text::fit(&forecast, room)));
         vec![
             Line::default(),
-            Line::styled("  Summarize branch?", plain.add_modifier(Modifier::BOLD)),
-            Line::styled(format!("  You go to {}", text::fit(&said, columns.saturating_sub(12))), muted),
+            Line::styled(title, plain.add_modifier(Modifier::BOLD)),
+            Line::styled(
+                format!("  {goes} {}", text::fit(&said, columns.saturating_sub(text::width(goes) + 3))),
+                muted,
+            ),
             then,
             Line::styled(forecast.unwrap_or_default(), muted),
         ]
@@ -317,6 +344,12 @@ impl TreeSelector {
             _ => None,
         }
     }
+}
+
+/// What is known of the files, with the warning first.
+fn files_line(question: &Question) -> String {
+    let other = if question.files.is_across_commits() { " · of another commit" } else { "" };
+    format!("{other}{}", question.files.words())
 }
 
 /// Key hints at the question before leaving, and while the instructions for the summary are written.

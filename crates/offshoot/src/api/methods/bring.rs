@@ -65,7 +65,8 @@ pub(in crate::api) fn uncompact(server: &mut ApiServer<'_>, params: &Params<'_>,
 
 /// Goes back to before the last operation; null if there is none.
 pub(in crate::api) fn undo(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
-    let (place, input) = (server.place, UndoInput { session: SessionName(String::new()), files: false });
+    let (place, input) =
+        (server.place, UndoInput { session: SessionName(String::new()), files: false, across_commits: false });
     let is_dry = params.opt_bool("dryRun")?.unwrap_or(false);
     let session = &mut server.handle(params)?.session;
     let plan = Undo::plan(place, Some(session), &input)?;

@@ -7,13 +7,15 @@ use offshoot_session::entry::Source as _;
 use offshoot_session::manager::Params;
 use offshoot_workspace::compare::{ComparedBranches, Patches};
 
-use crate::api::handles::{ApiServer, OpenSession};
+use crate::api::handles::ApiServer;
 use crate::api::wire::{ApiFailure, MethodResult};
 
-pub(in crate::api) fn compare(handle: &OpenSession, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+pub(in crate::api) fn compare(server: &mut ApiServer<'_>, params: &Params<'_>, out: &mut dyn Write) -> MethodResult {
+    let place = server.place;
+    let handle = server.handle(params)?;
     let (a, b) = (handle.find(&params.str("a")?)?, handle.find(&params.str("b")?)?);
     let wanted = Patches::wanted(params.opt_bool("patch")?.unwrap_or_default());
-    let compared = ComparedBranches::read(&handle.session, (a, b), wanted)?;
+    let compared = ComparedBranches::read(place, &handle.session, (a, b), wanted)?;
     Ok(out.write_all(compared.to_json(handle.session.tree()).as_bytes())?)
 }
 

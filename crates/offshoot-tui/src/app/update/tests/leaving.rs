@@ -1,5 +1,6 @@
 //! Messages that will not be sent, and commands that leave the session while the agent works.
 
+use offshoot_protocol::FilesAlong;
 use offshoot_protocol::request::{CloneSession, Fork, StartSession};
 
 use super::*;
@@ -64,7 +65,7 @@ fn commands_that_leave_the_session_ask_while_the_agent_works() {
         ("/new", "start a new session", new()),
         ("/resume 93a7", "open the other session", ProgramTask::Resume("93a7".to_owned()).into()),
         ("/import a.jsonl", "open the other session", ProgramTask::Import("a.jsonl".to_owned()).into()),
-        ("/fork 93a7", "begin the new session", ProgramTask::Fork("93a7".to_owned()).into()),
+        ("/fork 93a7", "begin the new session", ProgramTask::Fork("93a7".to_owned(), FilesAlong::Stay).into()),
         ("/clone", "continue in a copy of the session", Cmd::ask(CloneSession)),
     ];
     for (command, words, cmd) in commands {
@@ -93,7 +94,7 @@ fn commands_that_leave_the_session_ask_while_the_agent_works() {
     }
     let mut busy = model(80, 24);
     streaming(&mut busy);
-    let fork = Cmd::ask(Fork { entry: "93a7".to_owned() });
+    let fork = Cmd::ask(Fork { entry: "93a7".to_owned(), files: FilesAlong::Stay });
     assert_eq!(super::super::leaving::leave(&mut busy, fork, super::super::leaving::Leave::Fork), []);
     assert!(busy.overlay.is_some());
 }

@@ -2,6 +2,7 @@
 
 use super::super::near::{HUGE, LARGE};
 use super::*;
+use offshoot_protocol::FilesAlong;
 
 #[test]
 fn a_search_narrows_and_escape_clears_it() {
@@ -52,7 +53,7 @@ fn enter_asks_and_leaves() {
         summarize: false,
         instructions: None,
         left_out: None,
-        files: false,
+        files: FilesAlong::Stay,
     };
     assert_eq!(press(&mut selector, "enter enter"), plain);
     selector.stopped();
@@ -61,7 +62,7 @@ fn enter_asks_and_leaves() {
         summarize: true,
         instructions: None,
         left_out: None,
-        files: false,
+        files: FilesAlong::Stay,
     };
     assert_eq!(press(&mut selector, "enter down enter"), summary);
     assert_eq!(press(&mut selector, "esc"), TreeOutcome::Abort);
@@ -73,7 +74,7 @@ fn enter_asks_and_leaves() {
         summarize: true,
         instructions: Some("testsonly".to_owned()),
         left_out: None,
-        files: false,
+        files: FilesAlong::Stay,
     };
     assert_eq!(press(&mut selector, "enter"), minding);
 }
@@ -314,8 +315,10 @@ fn a_comparison_lists_the_entries_that_the_tree_shows() {
 
 #[test]
 fn where_files_would_change_the_terminal_asks_once_what_comes_back() {
+    use offshoot_protocol::ComesBack;
     use offshoot_session::compose::NewEntry;
     use offshoot_session::json::Json;
+    use offshoot_workspace::FilesPreview;
     let with_files = || {
         let mut session = told(&OLD);
         session.append_all(&[NewEntry::custom("offshoot.files", Some(Json::parse("{}").unwrap()))]).unwrap();
@@ -326,18 +329,38 @@ fn where_files_would_change_the_terminal_asks_once_what_comes_back() {
         _ => None,
     };
     let mut selector = over(with_files(), (80, 24));
-    assert_eq!(press(&mut selector, "home enter enter"), TreeOutcome::Stay);
+    let asked = press(&mut selector, "home enter");
+    let TreeOutcome::PreviewFiles(entry) = asked else { panic!("{asked:?}") };
+    assert_eq!(press(&mut selector, "enter"), TreeOutcome::Stay);
     let shown = picture(&selector);
     assert!(shown.contains("What comes back?") && shown.contains("› Messages alone"), "{shown}");
-    assert_eq!(files(&press(&mut selector, "down enter")), Some(true));
-    assert_eq!(selector.take_files_answer(), Some(true), "for the settings");
+    assert_eq!(files(&press(&mut selector, "down enter")), Some(FilesAlong::Come));
+    assert_eq!(selector.take_files_answer(), Some(ComesBack::Both), "for the settings");
     selector.stopped();
-    assert_eq!(files(&press(&mut selector, "enter enter")), Some(true), "it is not asked again");
+    assert_eq!(files(&press(&mut selector, "enter enter")), Some(FilesAlong::Come), "it is not asked again");
+    selector.stopped();
+    // Who has read that git has another commit checked out has confirmed it.
+    press(&mut selector, "enter");
+    let preview = FilesPreview { warning: Some("another commit".to_owned()), ..FilesPreview::default() };
+    selector.take_files_preview(&entry, Ok(&preview));
+    assert!(picture(&selector).contains("f  Files come back, too · of another commit"), "{}", picture(&selector));
+    assert_eq!(files(&press(&mut selector, "enter")), Some(FilesAlong::ComeAcrossCommits));
+    selector.stopped();
+    // Files alone: the conversation stays.
+    press(&mut selector, "enter f");
+    assert!(picture(&selector).contains("Bring the files") && !picture(&selector).contains("Summarize"));
+    let TreeOutcome::Operate(order) = press(&mut selector, "enter") else { panic!("files alone") };
+    assert_eq!(
+        format!("{:?}", order.given),
+        format!("Given([(\"action\", Text(\"restore\")), (\"entry\", Text({entry:?}))])")
+    );
     assert_eq!(selector.take_files_answer(), None);
     // A setting answers it, and where no file was recorded nothing is asked.
-    for (session, setting, expected) in
-        [(with_files(), Some(true), true), (with_files(), Some(false), false), (told(&OLD), None, false)]
-    {
+    for (session, setting, expected) in [
+        (with_files(), Some(ComesBack::Both), FilesAlong::Come),
+        (with_files(), Some(ComesBack::Messages), FilesAlong::Stay),
+        (told(&OLD), None, FilesAlong::Stay),
+    ] {
         let mut selector = over(session, (80, 24));
         selector.setup.files = setting;
         assert_eq!(files(&press(&mut selector, "home enter enter")), Some(expected));
