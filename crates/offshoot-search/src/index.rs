@@ -15,6 +15,8 @@ mod candidate;
 mod reading;
 mod rows;
 mod expression;
+mod terms;
+mod beginnings;
 mod common;
 mod asking;
 mod inside;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use offshoot_session::clock::Millis;
 use rusqlite::{Statement, params};
 
+use super::beginnings::Beginnings;
 use super::candidate::Candidate;
 use super::common::RankedBy;
 use super::database::{Sqlite, flag};
@@ -46,8 +47,11 @@ struct LookedAt {
 /// The database cannot be read.
 pub(super) fn ask_words(rows: &Rows<'_>, expression: &str, skip: usize, now: Millis) -> Sqlite<Found> {
     let is_ranked = rows.query.filters.sort.unwrap_or_default() == SortOrder::Rank;
-    let by = if is_ranked { RankedBy::of(rows.query, rows.connection)? } else { RankedBy::None };
-    Asking { rows, now, by }.ask(expression, skip)
+    let beginnings = Beginnings::of(rows.query, rows.connection)?;
+    let by = if is_ranked { RankedBy::of(rows.query, rows.connection, &beginnings)? } else { RankedBy::None };
+    // A beginning that ranks counts as one word.
+    let in_full = if matches!(by, RankedBy::All) { expression.to_owned() } else { beginnings.in_full(expression) };
+    Asking { rows, now, by }.ask(&in_full, skip)
 }
 
 struct Asking<'a, 'd> {
@@ -66,7 +70,7 @@ impl Asking<'_, '_> {
         if !is_whole && order == SortOrder::Rank {
             let titles = kind_words(&|by| matches!(by, SpokenBy::Title | SpokenBy::User));
             let titles = format!("({{kinds}} : ({titles}))");
-            let titles = if expression == EVERYTHING { titles } else { format!("({expression}) AND {titles}") };
+            let titles = if expression == EVERYTHING { titles } else { format!("{titles} AND ({expression})") };
             self.gather(&titles, order, self.window(), &mut gathered)?;
             if let RankedBy::Some(rare) = &self.by {
                 self.gather(&format!("({expression}) AND ({rare})"), order, self.window(), &mut gathered)?;

@@ -92,7 +92,7 @@ fn insert_documents(connection: &mut Connection, last: &mut i64, documents: &[Pr
         for document in documents {
             *last += 1;
             put_document(&mut row, (*last, 1), document)?;
-            put_words(&mut words, *last, document)?;
+            put_words(&mut words, *last, &document.words)?;
         }
     }
     transaction.commit()

@@ -3,6 +3,7 @@
 
 use rusqlite::Connection;
 
+use super::beginnings::Beginnings;
 use super::database::Sqlite;
 use super::expression::words_and_phrases;
 use crate::query::SearchQuery;
@@ -25,10 +26,11 @@ impl RankedBy {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub(super) fn of(query: &SearchQuery, connection: &Connection) -> Sqlite<Self> {
+    pub(super) fn of(query: &SearchQuery, connection: &Connection, beginnings: &Beginnings) -> Sqlite<Self> {
         let mut count = connection.prepare("SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ?1 LIMIT ?2)")?;
         let limit = i64::try_from(COMMON + 1).unwrap_or(i64::MAX);
         let mut is_common = |word: &String| -> Sqlite<bool> {
+            let word = beginnings.in_full(word);
             let rows: i64 = count.query_row(rusqlite::params![word, limit], |row| row.get(0))?;
             Ok(rows == limit)
         };

@@ -53,7 +53,8 @@ fn one_of(any: &[Term]) -> Option<String> {
     words.map(|words| format!("({{words parts}} : ({}))", words.join(" OR ")))
 }
 
-fn phrase(words: &TermWords) -> String {
+/// A word, or words that follow each other, as SQLite is asked for them.
+pub(super) fn phrase(words: &TermWords) -> String {
     let star = if words.is_beginning { " *" } else { "" };
     format!("\"{}\"{star}", words.words.join(" "))
 }

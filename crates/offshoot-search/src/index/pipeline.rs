@@ -13,7 +13,7 @@ use super::writing::IndexWriter;
 
 /// After so many bytes of prepared rows, what was read is kept: first soon, then twice as much each time, up to the second.
 const FIRST_BATCH: usize = 1 << 20;
-const LARGEST_BATCH: usize = 48 << 20;
+const LARGEST_BATCH: usize = 32 << 20;
 /// How many pieces of sessions wait for the writer.
 const WAITING: usize = 4;
 
@@ -89,6 +89,7 @@ impl Writing<'_> {
                 break;
             }
         }
+        writer.write_waiting()?;
         drop(writer);
         transaction.commit()?;
         self.batch = self.batch.saturating_mul(2).min(LARGEST_BATCH);
@@ -117,16 +118,18 @@ impl Writing<'_> {
                 self.open.insert(number, (Some(source), None));
             }
             Ok(Prepared::Documents(documents)) => {
+                let weight = documents.iter().map(PreparedDocument::weight).sum();
                 if let Some(source) = source {
-                    writer.add(source, &documents)?;
+                    writer.add(source, documents)?;
                 }
-                return Ok(documents.iter().map(PreparedDocument::weight).sum());
+                return Ok(weight);
             }
             Ok(Prepared::Blocks(blocks)) => {
+                let weight = blocks.iter().map(|block| block.trigrams.len()).sum();
                 if let Some(source) = source {
-                    writer.add_blocks(source, &blocks)?;
+                    writer.add_blocks(source, blocks)?;
                 }
-                return Ok(blocks.iter().map(|block| block.trigrams.len()).sum());
+                return Ok(weight);
             }
             Ok(Prepared::End(left_out)) => {
                 if let Some((Some(source), Some(head))) = self.open.remove(&number) {

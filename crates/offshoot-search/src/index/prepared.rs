@@ -65,8 +65,15 @@ pub(super) struct PreparedDocument {
     pub(super) time: Option<i64>,
     pub(super) flags: i64,
     pub(super) hash: i64,
+    pub(super) words: DocumentWords,
+}
+
+/// The words of a document, each followed by a blank.
+pub(super) struct DocumentWords {
     pub(super) words: String,
+    /// The parts of its identifiers.
     pub(super) parts: String,
+    /// Words for its kind.
     pub(super) kinds: String,
 }
 
@@ -167,10 +174,8 @@ impl PreparedDocument {
             time: placed.at,
             flags: own_flags(&document) | path_flags(path, placed.node),
             hash: placed.hash.cast_signed(),
-            kinds: kind_words(&document),
             files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
-            words,
-            parts,
+            words: DocumentWords { words, parts, kinds: kind_words(&document) },
             kind: document.kind,
             tool: document.tool,
             model: document.model,
@@ -179,7 +184,7 @@ impl PreparedDocument {
 
     /// About how many bytes it has.
     pub(super) fn weight(&self) -> usize {
-        self.words.len() + self.parts.len() + 256
+        self.words.words.len() + self.words.parts.len() + 256
     }
 }
 

@@ -1,10 +1,11 @@
 //! Brings the index up to date: which files are new, grown or gone, and which lack blocks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use hashbrown::HashMap;
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::medium::Stamp;
@@ -43,6 +44,9 @@ struct KnownSource {
     in_blocks: usize,
     lacks_blocks: bool,
 }
+
+/// By the bytes of their paths: there are very many of them.
+type KnownSources = HashMap<Box<[u8]>, KnownSource>;
 
 /// How much is read, in bytes that are new.
 #[derive(Debug, Clone, Copy)]
@@ -96,13 +100,13 @@ fn bring_up_to_date(
     database: &mut Database,
     place: SearchedPlace<'_>,
     (files, now, bounds): (&[FoundFile], Millis, RefreshBounds),
-    mut known: HashMap<PathBuf, KnownSource>,
+    mut known: KnownSources,
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
     let (mut tasks, mut new_bytes, mut left) = (Vec::new(), 0, bounds.read);
     let lacks_blocks = known.values().any(|source| source.lacks_blocks);
     for found in files {
-        let source = known.remove(&found.path);
+        let source = known.remove(found.path.as_os_str().as_bytes());
         let length = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.length);
         if source.as_ref().is_some_and(|source| source.is_settled && source.stamp == found.stamp) {
             continue;
@@ -128,7 +132,7 @@ fn bring_up_to_date(
     }
     let with_blocks = new_bytes <= bounds.with_blocks;
     tasks.iter_mut().for_each(|task| task.with_blocks = with_blocks);
-    let gone = known.into_iter().filter(|(path, _)| matches!(path.try_exists(), Ok(false)));
+    let gone = known.into_iter().filter(|(path, _)| matches!(path_of(path).try_exists(), Ok(false)));
     let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
     forget(database, &gone)?;
     read(database, place, &tasks, refreshed)?;
@@ -147,13 +151,21 @@ fn is_same_file(one: Option<Stamp>, other: Option<Stamp>) -> bool {
     one.map(identity) == other.map(identity) && has_grown
 }
 
-fn known_sources(connection: &Connection) -> Sqlite<HashMap<PathBuf, KnownSource>> {
+fn known_sources(connection: &Connection) -> Sqlite<KnownSources> {
+    let count: i64 = connection.query_row("SELECT count(*) FROM source", [], |row| row.get(0))?;
     let mut query = connection.prepare(
         "SELECT id, path, device, inode, length, modified, changed, settled, in_blocks, in_blocks < entries FROM source",
     )?;
-    let rows = query
-        .query_map([], |row| Ok((PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(1)?)), known_source(row)?)))?;
-    rows.collect()
+    let mut known = KnownSources::with_capacity(usize::try_from(count).unwrap_or_default());
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        known.insert(row.get_ref(1)?.as_blob()?.into(), known_source(row)?);
+    }
+    Ok(known)
+}
+
+fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 fn known_source(row: &Row<'_>) -> Sqlite<KnownSource> {
@@ -230,6 +242,7 @@ pub(super) fn make_blocks(file: &Path, place: SearchedPlace<'_>) -> bool {
 
 fn make_all_blocks(database: &mut Database, place: SearchedPlace<'_>) -> Sqlite<bool> {
     let known = known_sources(&database.connection)?.into_iter();
+    let known = known.map(|(path, source)| (path_of(&path).to_path_buf(), source));
     let lacking = known.filter(|(path, source)| source.lacks_blocks && place.store.root_of(path).is_some());
     let mut lacking: Vec<(PathBuf, KnownSource)> = lacking.collect();
     lacking.sort_by_key(|(_, source)| std::cmp::Reverse(source.stamp.map(|stamp| stamp.modified)));

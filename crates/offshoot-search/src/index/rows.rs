@@ -40,7 +40,9 @@ impl SourceColumns {
     /// # Errors
     /// The database cannot be read.
     pub(super) fn read(database: &Database) -> Sqlite<Self> {
-        let mut query = database.connection.prepare("SELECT session, left_out, path FROM source")?;
+        let mut query = database
+            .connection
+            .prepare("SELECT session, left_out, CASE WHEN left_out > 0 THEN path END FROM source")?;
         let mut rows = query.query([])?;
         let mut read = Self { session_ids: Vec::new(), left_out: Vec::new() };
         while let Some(row) = rows.next()? {

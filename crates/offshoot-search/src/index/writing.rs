@@ -9,15 +9,20 @@ use rusqlite::{OptionalExtension as _, Statement, Transaction, params};
 use super::blocks::PreparedBlock;
 use super::database::{OF_NAMES, Sqlite, flag};
 use super::known_end::KnownEnd;
-use super::prepared::{PreparedDocument, SessionHead, kind_number};
+use super::prepared::{DocumentWords, PreparedDocument, SessionHead, kind_number};
 use crate::document::DocumentKind;
 
 /// How many bits of an id tell documents of one second apart; more than fit take the ids of the next ones.
 const IDS_OF_SECOND: u32 = 8;
 
-/// The statements of a transaction that writes.
+/// The statements of a transaction that writes, and what it has not written yet.
+///
+/// SQLite gathers words in memory as long as row ids rise, and a session that is older than the one before has lower ones. So words
+/// and trigrams wait for [`IndexWriter::write_waiting`], which writes them in the order of their ids.
 pub(super) struct IndexWriter<'t> {
     transaction: &'t Transaction<'t>,
+    waiting_words: Vec<(i64, DocumentWords)>,
+    waiting_trigrams: Vec<(i64, String)>,
     find_source: Statement<'t>,
     same_source: Statement<'t>,
     put_source: Statement<'t>,
@@ -38,6 +43,8 @@ impl<'t> IndexWriter<'t> {
         let statement = |sql: &str| transaction.prepare(sql);
         Ok(Self {
             transaction,
+            waiting_words: Vec::new(),
+            waiting_trigrams: Vec::new(),
             find_source: statement("SELECT id FROM source WHERE path = ?1")?,
             same_source: statement(
                 "SELECT 1 FROM source
@@ -102,9 +109,22 @@ impl<'t> IndexWriter<'t> {
         self.same_source.exists(params![path, stamp.inode.cast_signed(), length, modified, changed])
     }
 
-    /// Writes documents of a session.
-    pub(super) fn add(&mut self, source: i64, documents: &[PreparedDocument]) -> Sqlite<()> {
-        documents.iter().try_for_each(|document| self.write_document(source, document))
+    /// Takes documents of a session.
+    pub(super) fn add(&mut self, source: i64, documents: Vec<PreparedDocument>) -> Sqlite<()> {
+        documents.into_iter().try_for_each(|document| self.add_document(source, document))
+    }
+
+    /// Writes the words and trigrams of everything that was taken. The transaction is not whole without it.
+    pub(super) fn write_waiting(&mut self) -> Sqlite<()> {
+        self.waiting_words.sort_unstable_by_key(|(id, _)| *id);
+        for (id, words) in self.waiting_words.drain(..) {
+            put_words(&mut self.put_words, id, &words)?;
+        }
+        self.waiting_trigrams.sort_unstable_by_key(|(id, _)| *id);
+        for (id, trigrams) in self.waiting_trigrams.drain(..) {
+            self.put_trigrams.execute(params![id, trigrams])?;
+        }
+        Ok(())
     }
 
     /// All documents of a session are written; so many entries were left out.
@@ -131,14 +151,14 @@ impl<'t> IndexWriter<'t> {
         self.forget_blocks(source, from, i64::MAX)
     }
 
-    /// Writes blocks of a session.
-    pub(super) fn add_blocks(&mut self, source: i64, blocks: &[PreparedBlock]) -> Sqlite<()> {
+    /// Takes blocks of a session.
+    pub(super) fn add_blocks(&mut self, source: i64, blocks: Vec<PreparedBlock>) -> Sqlite<()> {
         for block in blocks {
             let mut id = first_free(&mut self.last_block, block.at)?;
             while self.put_block.execute(params![id, source, block.first, block.last])? == 0 {
                 id += 1;
             }
-            self.put_trigrams.execute(params![id, block.trigrams])?;
+            self.waiting_trigrams.push((id, block.trigrams));
         }
         Ok(())
     }
@@ -197,12 +217,13 @@ impl<'t> IndexWriter<'t> {
         Ok(())
     }
 
-    fn write_document(&mut self, source: i64, document: &PreparedDocument) -> Sqlite<()> {
+    fn add_document(&mut self, source: i64, document: PreparedDocument) -> Sqlite<()> {
         let mut id = first_free(&mut self.last_id, document.time)?;
-        while put_document(&mut self.put_document, (id, source), document)? == 0 {
+        while put_document(&mut self.put_document, (id, source), &document)? == 0 {
             id += 1;
         }
-        put_words(&mut self.put_words, id, document)
+        self.waiting_words.push((id, document.words));
+        Ok(())
     }
 }
 
@@ -236,8 +257,8 @@ pub(super) fn put_document(
     ])
 }
 
-pub(super) fn put_words(statement: &mut Statement<'_>, id: i64, document: &PreparedDocument) -> Sqlite<()> {
-    statement.execute(params![id, document.words, document.parts, document.kinds]).map(drop)
+pub(super) fn put_words(statement: &mut Statement<'_>, id: i64, words: &DocumentWords) -> Sqlite<()> {
+    statement.execute(params![id, words.words, words.parts, words.kinds]).map(drop)
 }
 
 /// The first id of a time. Ids are in the order of time, so that the newest rows are found first.

@@ -35,6 +35,11 @@ impl<'a> ShortIds<'a> {
         whole
     }
 
+    /// The ids themselves, in order, each once.
+    pub fn whole_ids(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.ids.iter().map(|known| known.id)
+    }
+
     /// Lengthens the starts that another id has too. Every id must pass here once, in any order; one that is among the
     /// wanted ones may.
     pub fn beside(&mut self, other: &str) {

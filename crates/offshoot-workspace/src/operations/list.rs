@@ -247,11 +247,7 @@ fn sort(sessions: &mut [(usize, &SessionInfo)], key: SortKey) {
 
 /// Starts of ids that name their sessions: the end of an id is a name too.
 pub(crate) fn short_ids(sessions: &[SessionInfo]) -> ShortIds<'_> {
-    short_beside(&|| Box::new(sessions.iter().map(|info| info.id.as_str())))
-}
-
-/// The same of ids alone.
-pub(crate) fn short_beside<'a>(all: &dyn Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>) -> ShortIds<'a> {
+    let all = || sessions.iter().map(|info| info.id.as_str());
     let mut ids = ShortIds::of(all());
     all().for_each(|id| ids.beside(id));
     let mut backwards: Vec<String> = all().map(|id| id.chars().rev().collect()).collect();
@@ -261,6 +257,16 @@ pub(crate) fn short_beside<'a>(all: &dyn Fn() -> Box<dyn Iterator<Item = &'a str
         let at = backwards.partition_point(|id| *id < start);
         backwards.get(at).is_some_and(|id| id.starts_with(&start))
     });
+    ids
+}
+
+/// The same of a few ids among others.
+pub(crate) fn short_ids_among<'a>(few: impl Iterator<Item = &'a str>, others: &[String]) -> ShortIds<'a> {
+    let mut ids = ShortIds::of(few);
+    let of_few: Vec<&str> = ids.whole_ids().collect();
+    let all = || others.iter().map(String::as_str).chain(of_few.iter().copied());
+    all().for_each(|id| ids.beside(id));
+    ids.avoid(|start| all().any(|id| id.ends_with(start)));
     ids
 }
 

@@ -14,7 +14,7 @@ use offshoot_session::text::{counted, cut, grouped, one_line, width};
 
 use crate::failure::{Failure, Result};
 use crate::operation::ScreenSize;
-use crate::operations::list::short_beside;
+use crate::operations::list::short_ids_among;
 use crate::place::Place;
 use crate::when;
 use crate::words::{Line, NextStep, Note, Role, Say, Words};
@@ -62,11 +62,7 @@ impl SearchHits {
     }
 
     pub(super) fn short_ids(&self) -> ShortIds<'_> {
-        let all = || {
-            let hits = self.found.hits.iter().map(|hit| hit.session.as_str());
-            Box::new(self.found.session_ids.iter().map(String::as_str).chain(hits)) as Box<dyn Iterator<Item = &str>>
-        };
-        short_beside(&all)
+        short_ids_among(self.found.hits.iter().map(|hit| hit.session.as_str()), &self.found.session_ids)
     }
 
     /// What a session is called: its name, else its first words; without keys.
