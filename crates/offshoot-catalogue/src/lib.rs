@@ -107,7 +107,7 @@ impl Catalogue {
         let folder_of = |found: FoundFile| {
             let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            Folder { path, real, files: vec![found] }
+            Folder::of_file(path, real, found)
         };
         let folders: Vec<Folder> =
             files.iter().filter_map(|file| FoundFile::in_root(file, store.root_of(file))).map(folder_of).collect();

@@ -1,14 +1,18 @@
 //! Finds every diagnostic of a session: those of opening, and those that need every byte. Changes nothing.
 
+use std::borrow::Cow;
+use std::io;
+use std::thread;
+
 use crate::context::{self, Retained};
 use crate::entry::Source as _;
 use crate::error::{Code, Diagnostic, Error, Result};
-use crate::json::{Json, JsonKind, first_half, validate};
+use crate::json::{Json, JsonKind, first_half, validate_members};
 use crate::kind::Kind;
 use crate::lines::{LineSpan, for_each_whole_line};
 use crate::llm::Converter;
 use crate::load::{Loaded, Opened, load};
-use crate::medium::Medium;
+use crate::medium::{Medium, read_exact_at};
 use crate::operation;
 use crate::tree::NodeIx;
 
@@ -43,13 +47,79 @@ fn odd_version(loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) {
     });
 }
 
+/// Below this many bytes one thread is as fast.
+const SMALL: u64 = 8 << 20;
+
+/// Where a thread begins to read: at the start of a line, whose entry is the first of its part.
+#[derive(Debug, Clone, Copy)]
+struct PartStart {
+    offset: u64,
+    number: u64,
+    entry: usize,
+}
+
 fn every_line(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
-    let mut entries = loaded.tree.entries().peekable();
-    for_each_whole_line(medium, loaded.end.length, |span, bytes| {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let parts = if loaded.end.length < SMALL || loaded.is_made() { 1 } else { cores };
+    diagnostics.extend(every_line_in(parts, medium, loaded)?);
+    Ok(())
+}
+
+/// What is odd about the lines, read in so many parts at once.
+fn every_line_in(parts: u64, medium: &dyn Medium, loaded: &Loaded) -> Result<Vec<Diagnostic>> {
+    let failed = || Error::io("read", medium.path());
+    let starts = part_starts(parts, medium, loaded).map_err(failed())?;
+    let found: Vec<io::Result<Vec<Diagnostic>>> = thread::scope(|scope| {
+        let ends = starts.iter().skip(1).map(|next| next.offset).chain([loaded.end.length]);
+        let parts = starts.iter().zip(ends);
+        let running: Vec<_> =
+            parts.map(|(start, end)| scope.spawn(move || lines_of(medium, loaded, *start, end))).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut diagnostics = Vec::new();
+    for part in found {
+        diagnostics.extend(part.map_err(failed())?);
+    }
+    Ok(diagnostics)
+}
+
+/// Where the parts of a file begin: at most so many, of about the same length.
+fn part_starts(parts: u64, medium: &dyn Medium, loaded: &Loaded) -> io::Result<Vec<PartStart>> {
+    let mut starts = vec![PartStart { offset: 0, number: 1, entry: 0 }];
+    let (length, tree) = (loaded.end.length, &loaded.tree);
+    for part in 1..parts {
+        // Entries are in the order of the file.
+        let wanted = length / parts * part;
+        let (mut from, mut to) = (0, tree.stored_len());
+        while from < to {
+            let middle = from.midpoint(to);
+            let is_before = tree.entries_from(middle).next().is_some_and(|ix| tree.node(ix).offset() < wanted);
+            (from, to) = if is_before { (middle + 1, to) } else { (from, middle) };
+        }
+        // What stands before an entry in its line, such as NUL bytes, belongs to it.
+        for ix in tree.entries_from(from) {
+            let (offset, number) = (tree.node(ix).offset(), tree.node(ix).line());
+            let is_later = starts.last().is_some_and(|last| last.offset < offset);
+            if is_later && offset < length && read_exact_at(medium, offset - 1, 1)? == b"\n" {
+                starts.push(PartStart { offset, number, entry: ix.index() });
+                break;
+            }
+        }
+    }
+    Ok(starts)
+}
+
+fn lines_of(medium: &dyn Medium, loaded: &Loaded, start: PartStart, end: u64) -> io::Result<Vec<Diagnostic>> {
+    let mut diagnostics = Vec::new();
+    let mut entries = loaded.tree.entries_from(start.entry).peekable();
+    for_each_whole_line(medium, (start.offset, end), start.number, |span, bytes| {
         let entry = entries.next_if(|ix| loaded.tree.node(*ix).line() == span.number);
-        one_line(loaded, span, bytes, entry, diagnostics);
-    })
-    .map_err(Error::io("read", medium.path()))
+        one_line(loaded, span, bytes, entry, &mut diagnostics);
+    })?;
+    Ok(diagnostics)
 }
 
 fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>, diagnostics: &mut Vec<Diagnostic>) {
@@ -61,7 +131,8 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     if bytes.iter().all(u8::is_ascii_whitespace) {
         note(Code::BlankLine, 0, "a blank line".to_owned());
     }
-    if let Err(error) = std::str::from_utf8(bytes) {
+    let whole = std::str::from_utf8(bytes);
+    if let Err(error) = whole {
         note(
             Code::InvalidUtf8,
             error.valid_up_to(),
@@ -73,13 +144,16 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
     let before = usize::try_from(node.offset() - span.offset).unwrap_or(0);
     let length = usize::try_from(node.length()).unwrap_or(0);
     let record = bytes.get(before..).and_then(|rest| rest.get(..length)).unwrap_or_default();
-    if let Err(error) = validate(record) {
+    let mut members = SeenMembers::default();
+    if let Err(error) = validate_members(record, |name, value| members.see(name, value)) {
         let what = format!("the entry's body is damaged ({error}); it keeps its place in the tree without content");
         note(Code::DamagedEntry, before + error.at, what);
         return;
     }
-    let text = String::from_utf8_lossy(record);
-    let json = Json::trusted(&text);
+    let text = match whole.ok().and_then(|line| line.get(before..before + length)) {
+        Some(text) => Cow::Borrowed(text),
+        None => String::from_utf8_lossy(record),
+    };
     if let Some(at) = first_half(&text) {
         note(
             Code::HalfCharacter,
@@ -87,15 +161,40 @@ fn one_line(loaded: &Loaded, span: LineSpan, bytes: &[u8], entry: Option<NodeIx>
             "half of a surrogate pair; shown and sent as U+FFFD, kept as it is".to_owned(),
         );
     }
-    if json.str("type").is_none() {
+    if !members.has_type {
         note(Code::MissingType, 0, "the entry has no type; it keeps its place without content".to_owned());
     }
-    if node.kind() == Kind::Message && json.get("message").is_none_or(Json::is_null) {
+    if node.kind() == Kind::Message && !members.has_message {
         note(Code::EmptyMessage, 0, "the message entry has no message; it keeps its place without content".to_owned());
     }
     if node.time().is_none() {
         note(Code::BadTimestamp, 0, "the timestamp is missing or not a date; siblings are ordered by time".to_owned());
     }
+}
+
+/// Which members of an entry have a value. The last one of a name counts.
+#[derive(Debug, Default)]
+struct SeenMembers {
+    has_type: bool,
+    has_message: bool,
+}
+
+impl SeenMembers {
+    fn see(&mut self, name: &[u8], value: &[u8]) {
+        let name = if name.contains(&b'\\') { unescaped(name) } else { Cow::Borrowed(name) };
+        match name.as_ref() {
+            b"type" => self.has_type = value.starts_with(b"\""),
+            b"message" => self.has_message = value != b"null",
+            _ => {}
+        }
+    }
+}
+
+/// A name as it reads.
+fn unescaped(name: &[u8]) -> Cow<'_, [u8]> {
+    let quoted = format!("\"{}\"", String::from_utf8_lossy(name));
+    let read = Json::trusted(&quoted).as_str().map(|name| name.into_owned().into_bytes());
+    read.map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Checks the entries that compactions and labels name.
@@ -148,4 +247,43 @@ fn open_context(medium: &dyn Medium, loaded: &Loaded, diagnostics: &mut Vec<Diag
     }
     diagnostics.extend(converter.finish().1);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::MemoryMedium;
+
+    #[test]
+    fn parts_find_what_one_reading_finds() {
+        let mut bytes = br#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}
+"#
+        .to_vec();
+        for at in 0..300 {
+            let message = match at % 7 {
+                0 => "null".to_owned(),
+                1 => format!("{{\"role\":\"user\",\"content\":\"{} \\ud83d\"}}", "word ".repeat(at)),
+                2 => "{\"role\":}".to_owned(),
+                _ => format!("{{\"role\":\"user\",\"content\":\"{}\"}}", "word ".repeat(at % 50)),
+            };
+            bytes.extend_from_slice(match at % 11 {
+                0 => b"\n",
+                1 => b"\0\0\0",
+                2 => b"no record \xff\n",
+                _ => b"",
+            });
+            let line =
+                format!(r#"{{"type":"message","id":"{at:08x}","parentId":null,"timestamp":"t","message":{message}}}"#);
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        let medium = MemoryMedium::new(bytes);
+        let loaded = load(&medium).unwrap();
+        let one = every_line_in(1, &medium, &loaded).unwrap();
+        assert!(one.len() > 200, "{}", one.len());
+        for parts in [2, 3, 7, 50, 1000] {
+            assert!(part_starts(parts, &medium, &loaded).unwrap().len() as u64 > parts.min(20) / 2, "{parts}");
+            assert_eq!(every_line_in(parts, &medium, &loaded).unwrap(), one, "{parts}");
+        }
+    }
 }

@@ -97,14 +97,15 @@ pub(crate) fn for_each_line_in(
     }
 }
 
-/// Calls `each` for every whole line of the first `length` bytes, however long it is.
+/// [`for_each_line`] with every line as a whole, however long it is.
 pub(crate) fn for_each_whole_line(
     medium: &dyn Medium,
-    length: u64,
+    (from, to): (u64, u64),
+    first_number: u64,
     mut each: impl FnMut(LineSpan, &[u8]),
 ) -> io::Result<()> {
     let mut trouble = Ok(());
-    for_each_line(medium, 0, length, 1, |span, line| {
+    for_each_line(medium, from, to, first_number, |span, line| {
         if line.tail.is_none() {
             each(span, line.head);
             return ControlFlow::Continue(());

@@ -87,7 +87,7 @@ pub fn plan(medium: &dyn Medium) -> Result<RepairPlan> {
         return Err(Invalid::NotUpgraded { version: loaded.version() }.into());
     }
     let mut planner = Planner::new(medium, &loaded);
-    for_each_whole_line(medium, loaded.end.length, |span, bytes| planner.line(span, bytes))
+    for_each_whole_line(medium, (0, loaded.end.length), 1, |span, bytes| planner.line(span, bytes))
         .map_err(Error::io("read", medium.path()))?;
     Ok(planner.plan)
 }

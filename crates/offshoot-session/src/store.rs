@@ -6,6 +6,7 @@
 mod memory;
 mod roots;
 mod folders;
+mod of_id;
 mod imports;
 mod dir;
 
@@ -13,9 +14,10 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::list::SessionInfo;
 use crate::session::{NewSession, Options, Session};
 
-pub use dir::{DirStore, file_name, id_in_name, unreadable};
+pub use dir::{DirStore, file_name, unreadable};
 pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
+pub use of_id::{id_in_name, is_session_uuid};
 pub use roots::{Flavour, ForeignFolder, ForeignFormat, Root, encode_cwd};
 
 /// What to list.

@@ -10,6 +10,7 @@ mod given;
 mod inputs;
 mod words;
 mod failure;
+mod in_order;
 mod next_request;
 mod place;
 mod entry_words;

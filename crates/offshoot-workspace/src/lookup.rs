@@ -13,7 +13,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::outline::left_out;
 use offshoot_session::path_words::has_bytes;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Flavour, Scope};
+use offshoot_session::store::{DirStore, Flavour, Scope, is_session_uuid, unreadable};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
 
@@ -120,11 +120,15 @@ impl Place {
                 return Ok(found);
             }
         }
-        if let Some(found) = self.named(self.store()?, given, &|_| true, access)? {
-            return Ok(found);
-        }
-        if let Some(found) = self.named(&self.store()?.clone().with_children(), given, &|_| true, access)? {
-            return Ok(found);
+        for store in [self.store()?.clone(), self.store()?.clone().with_children()] {
+            let found = if is_session_uuid(given) {
+                self.of_whole_id(&store, given, access)?
+            } else {
+                self.named(&store, given, &|_| true, access)?
+            };
+            if let Some(found) = found {
+                return Ok(found);
+            }
         }
         if let Some(found) = self.named_of_agents(given, access)? {
             return Ok(found);
@@ -162,6 +166,22 @@ impl Place {
         }
         long_enough(rest, id, access)?;
         Ok(Some(newest.clone()))
+    }
+
+    /// The session with this whole id. The names of files say it: no list is read, however many sessions there are.
+    fn of_whole_id(&self, store: &DirStore, id: &str, access: Access) -> Result<Option<PathBuf>> {
+        let (files, unread) = store.files_of_id(id)?;
+        match files.as_slice() {
+            [] => {
+                if !unread.is_empty() {
+                    self.tell(Note::OddOf(id.to_owned(), unread.iter().map(unreadable).collect()));
+                }
+                Ok(None)
+            }
+            [only] => Ok(Some(only.clone())),
+            // Which of several counts, a list says.
+            _ => self.named(store, id, &|_| true, access),
+        }
     }
 
     /// The session with this id or name among those whose files fit.

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::{is_number_byte, push_quoted, skip_string, skip_value};
 
 /// The depth at which parsers by recursion still have room.
@@ -113,11 +115,21 @@ fn half_of_pair(escape: &str) -> Option<u32> {
     unit(escape).filter(|unit| escape.len() == 6 && (0xD800..=0xDFFF).contains(unit))
 }
 
+/// Every half begins so.
+const HALVES: [&[u8]; 2] = [b"\\ud", b"\\uD"];
+
 /// Where the first half of a surrogate pair without the other one is.
 pub(crate) fn first_half(text: &str) -> Option<usize> {
     let (bytes, mut at) = (text.as_bytes(), 0);
+    if HALVES.iter().all(|half| memmem::find(bytes, half).is_none()) {
+        return None;
+    }
     while let Some(found) = memchr::memchr(b'\\', bytes.get(at..)?) {
         let escape = at + found;
+        if bytes.get(escape + 1) != Some(&b'u') {
+            at = escape + 2;
+            continue;
+        }
         at = escape + escape_length(text.get(escape..)?);
         if half_of_pair(text.get(escape..at)?).is_some() {
             return Some(escape);

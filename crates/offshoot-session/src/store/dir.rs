@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
 use super::folders::{Folder, FoundFile, READ_FOLDER, child_folders, folders, take};
+use super::of_id::{files_of_id, is_session_uuid, read_id};
 use super::{Flavour, Progress, Root, Scope, Store, imports};
 use crate::error::{Code, Diagnostic, Error, Result};
 use crate::id::is_valid_session_id;
@@ -28,12 +29,6 @@ pub struct DirStore {
 pub fn file_name(id: &str, timestamp: &str) -> String {
     let id = if is_valid_session_id(id) && id.len() <= LONGEST_PART { id.to_owned() } else { harmless_part(id) };
     format!("{}_{id}.jsonl", harmless_part(&timestamp.replace([':', '.'], "-")))
-}
-
-/// The id in the name of a session's file; the whole stem of another name. The header's id decides.
-pub fn id_in_name(path: &Path) -> Option<&str> {
-    let stem = path.file_stem()?.to_str()?;
-    Some(stem.rsplit_once('_').map_or(stem, |(_, id)| id))
 }
 
 fn harmless_part(text: &str) -> String {
@@ -153,6 +148,11 @@ impl DirStore {
     /// # Errors
     /// [`Error::SessionNotFound`]; a root cannot be read.
     pub fn path_of(&self, id: &str) -> Result<PathBuf> {
+        if is_session_uuid(id)
+            && let Some(found) = self.files_of_id(id)?.0.into_iter().next()
+        {
+            return Ok(found);
+        }
         let files = self.files(None)?;
         // Nearly all names end with the id, so these come first. The header decides.
         let named =
@@ -162,6 +162,15 @@ impl DirStore {
         let is_it = |found: &&FoundFile| read_id(&found.path).is_some_and(|found| found == id);
         let found = first.chain(rest).find(is_it);
         found.map(|found| found.path.clone()).ok_or_else(|| Error::SessionNotFound { given: id.to_owned() })
+    }
+
+    /// The files with this whole id, and errors for folders that cannot be read. Reads the names of all files, and of those that may be
+    /// meant the headers: a file whose name says another id is not among them.
+    ///
+    /// # Errors
+    /// The store's own root cannot be read.
+    pub fn files_of_id(&self, id: &str) -> Result<(Vec<PathBuf>, Vec<Error>)> {
+        files_of_id(&self.roots, id, self.has_children)
     }
 
     /// The session files of a working directory (or all), last modified first.
@@ -281,11 +290,6 @@ impl DirStore {
     }
 }
 
-fn read_id(path: &Path) -> Option<String> {
-    let medium = FileMedium::open(path).ok()?;
-    header(&medium).ok().map(|header| header.id().to_owned())
-}
-
 impl Store for DirStore {
     fn create(&self, new: &NewSession<'_>, options: Options) -> Result<Session> {
         Session::create(new, options, |id, timestamp| self.path_for(new.cwd, id, timestamp))
@@ -355,6 +359,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::store::id_in_name;
 
     #[test]
     fn the_name_of_a_file_says_its_id() {

@@ -1,6 +1,7 @@
 //! Finds session files in folders with their stamps. Opens no file.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,16 @@ pub struct Folder {
     pub real: PathBuf,
     /// The `*.jsonl` files, in no order.
     pub files: Vec<FoundFile>,
+    /// The names of the folders in it.
+    below: Vec<OsString>,
+}
+
+/// What a folder has.
+#[derive(Debug, Default)]
+struct FolderItems {
+    files: Vec<FoundFile>,
+    /// The names of folders.
+    below: Vec<OsString>,
 }
 
 impl Folder {
@@ -27,15 +38,21 @@ impl Folder {
     /// # Errors
     /// It cannot be read.
     pub fn of_files_in(path: &Path) -> Result<Self> {
-        let files = if path.is_file() { Vec::new() } else { session_files(path)? };
+        let FolderItems { files, below } = if path.is_file() { FolderItems::default() } else { items_of(path)? };
         let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Ok(Self { path: path.to_path_buf(), real, files })
+        Ok(Self { path: path.to_path_buf(), real, files, below })
     }
 
     fn foreign(folder: ForeignFolder, format: &'static ForeignFormat) -> Self {
         let files = folder.files.into_iter().map(|(path, stamp)| FoundFile::foreign(path, stamp, format)).collect();
         let real = folder.path.canonicalize().unwrap_or_else(|_| folder.path.clone());
-        Self { path: folder.path, real, files }
+        Self { path: folder.path, real, files, below: Vec::new() }
+    }
+
+    /// One file that somebody named, with its folder's paths.
+    #[must_use]
+    pub fn of_file(path: PathBuf, real: PathBuf, found: FoundFile) -> Self {
+        Self { path, real, files: vec![found], below: Vec::new() }
     }
 }
 
@@ -76,39 +93,54 @@ impl FoundFile {
 /// Folders with this many files are read on all cores.
 const MANY: usize = 1024;
 
-/// The folders of roots in order, and errors for unreadable ones; see [`super::DirStore::folders`].
-pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
-    let mut seen = HashSet::new();
-    let (mut todo, mut unread) = (Vec::new(), Vec::new());
-    let mut foreign = Vec::new();
-    for (number, root) in roots.iter().enumerate() {
-        if let Some(format) = root.format() {
-            foreign
-                .extend((format.folders)(&root.folder, cwd).into_iter().map(|folder| Folder::foreign(folder, format)));
-            continue;
-        }
-        let folders = match (cwd, root.flavour) {
-            (Some(cwd), _) => root.folders_of(cwd),
-            (None, Flavour::Flat) => vec![root.folder.clone()],
-            (None, _) => match sub_folders(&root.folder) {
-                Err(error) if number > 0 => {
-                    unread.push(error);
-                    continue;
+/// The folders of roots before they are read.
+#[derive(Debug, Default)]
+pub(super) struct FolderPlaces {
+    /// Of session files, without files.
+    pub(super) own: Vec<Folder>,
+    foreign: Vec<Folder>,
+    pub(super) unread: Vec<Error>,
+}
+
+impl FolderPlaces {
+    /// Those of this working directory, or all. Reads the names in roots.
+    pub(super) fn of(roots: &[Root], cwd: Option<&str>) -> Result<Self> {
+        let (mut seen, mut places) = (HashSet::new(), Self::default());
+        for (number, root) in roots.iter().enumerate() {
+            if let Some(format) = root.format() {
+                let folders = (format.folders)(&root.folder, cwd).into_iter();
+                places.foreign.extend(folders.map(|folder| Folder::foreign(folder, format)));
+                continue;
+            }
+            let folders = match (cwd, root.flavour) {
+                (Some(cwd), _) => root.folders_of(cwd),
+                (None, Flavour::Flat) => vec![root.folder.clone()],
+                (None, _) => match sub_folders(&root.folder) {
+                    Err(error) if number > 0 => {
+                        places.unread.push(error);
+                        continue;
+                    }
+                    folders => folders?,
+                },
+            };
+            for path in folders {
+                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                if seen.insert(real.clone()) {
+                    places.own.push(Folder { path, real, ..Folder::default() });
                 }
-                folders => folders?,
-            },
-        };
-        for path in folders {
-            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            if seen.insert(real.clone()) {
-                todo.push(Folder { path, real, files: Vec::new() });
             }
         }
+        Ok(places)
     }
-    let mut folders = Vec::with_capacity(todo.len());
-    for (folder, files) in read_all(todo) {
-        match files {
-            Ok(files) => folders.push(Folder { files, ..folder }),
+}
+
+/// The folders of roots in order, and errors for unreadable ones; see [`super::DirStore::folders`].
+pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>, Vec<Error>)> {
+    let FolderPlaces { own, foreign, mut unread } = FolderPlaces::of(roots, cwd)?;
+    let mut folders = Vec::with_capacity(own.len());
+    for (folder, items) in on_all_cores(own, |folder| items_of(&folder.path)) {
+        match items {
+            Ok(FolderItems { files, below }) => folders.push(Folder { files, below, ..folder }),
             Err(error) if roots.first().is_some_and(|own| own.folder == folder.path) => return Err(error),
             Err(error) => unread.push(error),
         }
@@ -125,30 +157,28 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
 
 /// The folders in a folder that are beside a session's file and have its name: those of its children.
 pub(super) fn child_folders(folder: &Folder) -> Result<Vec<Folder>> {
-    if folder.files.iter().all(|found| found.format.is_some()) {
+    if folder.below.is_empty() {
         return Ok(Vec::new());
     }
     let stems: HashSet<_> = folder.files.iter().filter_map(|found| found.path.file_stem()).collect();
     let mut found = Vec::new();
-    for entry in read_folder(&folder.path)? {
-        let name = entry.file_name();
-        if stems.contains(name.as_os_str()) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let path = entry.path();
-            found.push(Folder { files: session_files(&path)?, real: folder.real.join(name), path });
-        }
+    for name in folder.below.iter().filter(|name| stems.contains(name.as_os_str())) {
+        let path = folder.path.join(name);
+        let FolderItems { files, below } = items_of(&path)?;
+        found.push(Folder { files, real: folder.real.join(name), path, below });
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
-/// Reads folders on all cores; returns results in their order.
-fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
+/// Looks at folders on all cores; returns results in their order.
+pub(super) fn on_all_cores<T: Send>(folders: Vec<Folder>, look: impl Fn(&Folder) -> T + Sync) -> Vec<(Folder, T)> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some((at, folder)) = take(&folders, &next) {
-            done.push((at, session_files(&folder.path)));
+            done.push((at, look(folder)));
         }
         done
     };
@@ -161,7 +191,7 @@ fn read_all(folders: Vec<Folder>) -> Vec<(Folder, Result<Vec<FoundFile>>)> {
         })
     });
     done.sort_by_key(|(at, _)| *at);
-    folders.into_iter().zip(done).map(|(folder, (_, files))| (folder, files)).collect()
+    folders.into_iter().zip(done).map(|(folder, (_, found))| (folder, found)).collect()
 }
 
 /// The next item that no other thread has taken.
@@ -199,19 +229,22 @@ fn read_folder(folder: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-fn session_files(folder: &Path) -> Result<Vec<FoundFile>> {
+fn items_of(folder: &Path) -> Result<FolderItems> {
     let entries = read_folder(folder)?;
+    let is_folder = |entry: &&DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let below = entries.iter().filter(is_folder).map(DirEntry::file_name).collect();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if entries.len() < MANY || cores < 2 {
-        return Ok(entries.iter().filter_map(session_file).collect());
+        return Ok(FolderItems { files: entries.iter().filter_map(session_file).collect(), below });
     }
     let look = |part: &[DirEntry]| part.iter().filter_map(session_file).collect::<Vec<_>>();
-    Ok(std::thread::scope(|scope| {
+    let files = std::thread::scope(|scope| {
         let parts = entries.chunks(entries.len().div_ceil(cores));
         let helpers: Vec<_> = parts.map(|part| (part, scope.spawn(move || look(part)))).collect();
         // If a thread failed, its part is read here.
         helpers.into_iter().flat_map(|(part, helper)| helper.join().unwrap_or_else(|_| look(part))).collect()
-    }))
+    });
+    Ok(FolderItems { files, below })
 }
 
 fn session_file(entry: &DirEntry) -> Option<FoundFile> {

@@ -13,12 +13,13 @@ use offshoot_session::records;
 use offshoot_session::session::Session;
 use offshoot_session::stats::{Overview, overview};
 use offshoot_session::text::{counted, one_line};
-use offshoot_session::transcript::{Item, items};
+use offshoot_session::transcript::Item;
 use offshoot_session::tree::{NodeIx, Tree};
 
 use crate::entry_words::{session_title, totals_in_words};
 use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
+use crate::in_order::{batches, made_in_order};
 use crate::input;
 use crate::lookup::LatestOf;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
@@ -251,10 +252,15 @@ impl Output for ShowOutput {
         let ids = if plan.input.no_ids { None } else { Some(short_ids(tree, plan.path.iter().copied())?) };
         let mut screen = TranscriptScreen::new(say, if plan.input.full { Length::Whole } else { Length::Cut });
         let shown = self.shown.abridged();
-        for item in items(&shown, &plan.path) {
-            let (ix, item) = item?;
-            screen.item(&item, &heading(tree, ix, ids.as_ref()))?;
-        }
+        let make = |at| match plan.path.get(at) {
+            Some(ix) => Ok(Item::of_entry(&shown.entry(*ix)?).map(|item| (item, heading(tree, *ix, ids.as_ref())))),
+            None => Ok(None),
+        };
+        let parts = batches(plan.path.iter().map(|ix| tree.node(*ix).length()));
+        made_in_order(&parts, make, |_, item| match item {
+            Some((item, heading)) => Ok(screen.item(&item, &heading)?),
+            None => Ok(()),
+        })?;
         if let Some(notice) = interruption {
             screen.item(notice, &Heading::default())?;
         }

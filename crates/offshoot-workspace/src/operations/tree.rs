@@ -6,6 +6,7 @@ mod flat;
 use std::io::{self, Write};
 
 use offshoot_session::children::ChildList;
+use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::short_ids;
 use offshoot_session::id::ShortIds;
@@ -17,6 +18,7 @@ use offshoot_session::tree::NodeIx;
 
 use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
+use crate::in_order::{batches, made_in_order};
 use crate::lookup::LatestOf;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
@@ -31,6 +33,8 @@ const LEAST: usize = 20;
 
 /// The minimum width of a label on a narrow screen.
 const LEAST_OF_LABEL: usize = 8;
+/// About how many bytes a drawn row takes.
+const ROW_WEIGHT: u64 = 1 << 10;
 /// The rows of the screen needed besides the tree: its last line and the shell's prompt.
 const AROUND: usize = 2;
 
@@ -179,33 +183,15 @@ impl TreeOutput {
             TreeLayout::Pi => None,
         };
         let id_width = ids.as_ref().map_or(0, ShortIds::longest);
-        let mut children = ChildRows::new(&self.children, shown.tree(), &outline);
-        for (at, row) in outline.rows(&shown).enumerate() {
-            let row = row?;
-            let id = ids.as_ref().map(|ids| {
-                let id = shown.tree().node(row.ix).id().map_or("", |id| ids.get(id.as_str()));
-                format!("{:id_width$} ", one_line(id, usize::MAX))
-            });
-            let mut drawn = DrawnRow {
-                row: &row,
-                id: id.unwrap_or_default(),
-                label: String::new(),
-                note: String::new(),
-                room: None,
-            };
-            drawn.label = label_words(&row, size.width.map(|width| width.saturating_sub(drawn.used())));
-            drawn.room = size.width.map(|width| width.saturating_sub(drawn.used()).max(LEAST));
-            if let Some(note) = sums.as_ref().and_then(|sums| sums.note(&shown, &outline, at).transpose()) {
-                let fitted = note?.fit(width(&row.text), drawn.room, self.place.now());
-                (drawn.room, drawn.note) = (Some(fitted.words), fitted.note);
-            }
-            let indent = " ".repeat(if ids.is_some() { id_width + 1 } else { 0 });
-            let indent = format!("{indent}  {}", blank(&drawn.row.prefix));
-            say(drawn.line().into())?;
-            for line in children.after(at, &indent, size.width) {
-                say(line.into())?;
-            }
-        }
+        let drawing = RowDrawing { shown: &shown, outline: &outline, ids: ids.as_ref(), id_width, sums: sums.as_ref() };
+        let (mut children, now) = (ChildRows::new(&self.children, shown.tree(), &outline), self.place.now());
+        let make = |at| drawing.line(at, size.width, now);
+        let rows = batches(std::iter::repeat_n(ROW_WEIGHT, outline.len()));
+        made_in_order(&rows, make, |at, drawn: Option<(Line, String)>| {
+            let Some((line, indent)) = drawn else { return Ok(()) };
+            say(line.into())?;
+            Ok(children.after(at, &indent, size.width).into_iter().try_for_each(|line| say(line.into()))?)
+        })?;
         for line in children.rest(size.width) {
             say(line.into())?;
         }
@@ -231,6 +217,39 @@ impl Output for TreeOutput {
             return flat::say(&self.shown.session, self.plan.input.filter.unwrap_or(Filter::All), say);
         }
         self.draw(size, say)
+    }
+}
+
+/// What rows are drawn from.
+#[derive(Clone, Copy)]
+struct RowDrawing<'a> {
+    shown: &'a Abridged<'a>,
+    outline: &'a Outline,
+    ids: Option<&'a ShortIds<'a>>,
+    id_width: usize,
+    sums: Option<&'a Sums>,
+}
+
+impl RowDrawing<'_> {
+    /// A row and the indent of what hangs below it; `None` after the last one. Reads the row's entry.
+    fn line(self, at: usize, width_of_screen: Option<usize>, now: Millis) -> Result<Option<(Line, String)>> {
+        let Self { shown, outline, ids, id_width, sums } = self;
+        let Some(row) = outline.row(shown, at)? else { return Ok(None) };
+        let id = ids.map(|ids| {
+            let id = shown.tree().node(row.ix).id().map_or("", |id| ids.get(id.as_str()));
+            format!("{:id_width$} ", one_line(id, usize::MAX))
+        });
+        let mut drawn =
+            DrawnRow { row: &row, id: id.unwrap_or_default(), label: String::new(), note: String::new(), room: None };
+        drawn.label = label_words(&row, width_of_screen.map(|width| width.saturating_sub(drawn.used())));
+        drawn.room = width_of_screen.map(|width| width.saturating_sub(drawn.used()).max(LEAST));
+        if let Some(note) = sums.map_or(Ok(None), |sums| sums.note(shown, outline, at))? {
+            let fitted = note.fit(width(&row.text), drawn.room, now);
+            (drawn.room, drawn.note) = (Some(fitted.words), fitted.note);
+        }
+        let indent = " ".repeat(if ids.is_some() { id_width + 1 } else { 0 });
+        let indent = format!("{indent}  {}", blank(&drawn.row.prefix));
+        Ok(Some((drawn.line(), indent)))
     }
 }
 

@@ -1,0 +1,128 @@
+//! Makes the parts of a long output on all cores and passes them on in their order. Knows no output.
+
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use crate::failure::Result;
+
+/// How many batches of a thread wait.
+const WAITING: usize = 2;
+/// A batch has at most so many parts, ...
+const MOST_PARTS: usize = 256;
+/// ... and this weight, unless one part has more.
+const MOST_WEIGHT: u64 = 1 << 20;
+
+/// Cuts parts into batches by their weights, in bytes that a made part may take.
+pub(crate) fn batches(weights: impl IntoIterator<Item = u64>) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut weight = 0;
+    for (at, part) in weights.into_iter().enumerate() {
+        weight += part;
+        match batches.last_mut() {
+            Some(last) if last.len() < MOST_PARTS && weight <= MOST_WEIGHT => last.end = at + 1,
+            _ => {
+                batches.push(at..at + 1);
+                weight = part;
+            }
+        }
+    }
+    batches
+}
+
+/// Makes the parts of batches and passes each to `each`, until it fails. The first ones do not wait for the last. Memory holds a few
+/// batches for each core.
+///
+/// # Errors
+/// Those of `make`, at the place of the part, and those of `each`.
+pub(crate) fn made_in_order<T: Send>(
+    batches: &[Range<usize>],
+    make: impl Fn(usize) -> Result<T> + Sync,
+    mut each: impl FnMut(usize, T) -> Result<()>,
+) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(batches.len());
+    if threads < 2 {
+        return batches.iter().cloned().flatten().try_for_each(|at| each(at, make(at)?));
+    }
+    let make = &make;
+    thread::scope(|scope| {
+        // Dropped before the scope ends: threads whose batches nobody takes stop.
+        let receivers: Vec<_> = (0..threads)
+            .map(|first| {
+                let (send, receive) = sync_channel(WAITING);
+                scope.spawn(move || {
+                    for batch in batches.iter().skip(first).step_by(threads) {
+                        let made: Vec<Result<T>> = batch.clone().map(make).collect();
+                        if send.send(made).is_err() {
+                            return;
+                        }
+                    }
+                });
+                receive
+            })
+            .collect();
+        for (batch, receive) in batches.iter().zip(receivers.iter().cycle()) {
+            // A thread that has ended early has failed: the scope passes its panic on.
+            let Ok(made) = receive.recv() else { return Ok(()) };
+            batch.clone().zip(made).try_for_each(|(at, made)| each(at, made?))?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::{Failure, FailureKind};
+
+    fn light(count: usize) -> Vec<Range<usize>> {
+        batches(std::iter::repeat_n(1, count))
+    }
+
+    #[test]
+    fn batches_have_a_bounded_weight() {
+        assert!(light(0).is_empty());
+        assert_eq!(light(MOST_PARTS + 1), [0..MOST_PARTS, MOST_PARTS..MOST_PARTS + 1]);
+        let half = MOST_WEIGHT / 2;
+        assert_eq!(batches([half, half, 1, 9 * MOST_WEIGHT, 1, 1]), [0..2, 2..3, 3..4, 4..6]);
+    }
+
+    #[test]
+    fn parts_come_in_their_order() {
+        for count in [0, 1, MOST_PARTS, MOST_PARTS + 1, 7 * MOST_PARTS + 3] {
+            let mut all = Vec::new();
+            made_in_order(
+                &light(count),
+                |at| Ok(at * 2),
+                |at, made| {
+                    assert_eq!(made, at * 2);
+                    all.push(at);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_failure_comes_at_its_place_and_ends_the_work() {
+        let failure = || Failure::refused(FailureKind::Usage, "no more");
+        let all = light(9 * MOST_PARTS);
+        for bad in [0, 3, MOST_PARTS, 5 * MOST_PARTS + 1] {
+            let mut seen = 0;
+            let make = |at| if at == bad { Err(failure()) } else { Ok(at) };
+            let made = made_in_order(&all, make, |_, _| {
+                seen += 1;
+                Ok(())
+            });
+            assert!(made.is_err() && seen == bad, "{bad}: {seen}");
+            let mut taken = 0;
+            let told = made_in_order(&all, Ok, |at, _| {
+                taken += 1;
+                if at == bad { Err(failure()) } else { Ok(()) }
+            });
+            assert!(told.is_err() && taken == bad + 1, "{bad}: {taken}");
+        }
+    }
+}
