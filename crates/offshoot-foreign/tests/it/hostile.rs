@@ -1,5 +1,5 @@
-//! Files that were cut, shuffled and flipped are read without a panic, and every entry of what was read has a line.
-//! `HOSTILE=all` cuts at every byte.
+//! Files that were cut, shuffled and flipped are read without a panic, and every entry of what was read has a line. `imports.rs` imports the
+//! same, and compares what they keep. `HOSTILE=all` cuts and flips at every byte, and shuffles often.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,15 @@ use offshoot_session::session::Options;
 
 fn sessions() -> Vec<PathBuf> {
     let mut all = files(&fixtures("claude-code").join("projects"), ".jsonl");
-    all.extend(files(&fixtures("codex"), ".jsonl"));
+    for agent in ["codex", "gemini-cli", "copilot-cli", "cursor", "goose"] {
+        all.extend(files(&fixtures(agent), ".jsonl"));
+    }
     all
+}
+
+/// How often lines are shuffled.
+pub(crate) fn shuffles() -> u64 {
+    if step() == 1 { 2_000 } else { 6 }
 }
 
 pub(crate) fn step() -> usize {
@@ -49,7 +56,7 @@ pub(crate) fn shuffle<T>(items: &mut [T], mut seed: u64) {
 fn records_in_any_order_are_read() {
     for file in sessions() {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
-        for seed in 0..(2000 / step() as u64).max(6) {
+        for seed in 0..shuffles() {
             let mut lines: Vec<&str> = text.lines().collect();
             shuffle(&mut lines, seed);
             drop(read(&file, (lines.join("\n") + "\n").as_bytes()));

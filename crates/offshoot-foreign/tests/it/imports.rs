@@ -19,7 +19,23 @@ fn sources() -> Vec<(Agent, PathBuf)> {
     let gemini = files(&fixtures("gemini-cli").join("tmp"), ".jsonl").into_iter().map(|file| (Agent::Gemini, file));
     let copilot = files(&fixtures("copilot-cli"), ".jsonl").into_iter().map(|file| (Agent::Copilot, file));
     let codex = codex.filter(is_rollout).map(|file| (Agent::Codex, file));
-    claude.chain(codex).chain(gemini).chain(copilot).collect()
+    let cursor = files(&fixtures("cursor").join("projects"), ".jsonl").into_iter().map(|file| (Agent::Cursor, file));
+    claude.chain(codex).chain(gemini).chain(copilot).chain(cursor).collect()
+}
+
+/// Sessions in files whose records are made of other text: each with the file, and where the session is below it.
+fn made() -> Vec<(Agent, PathBuf, Vec<String>)> {
+    let aider = fixtures("aider").join(".aider.chat.history.md");
+    let runs = (Agent::Aider.format().folders)(&fixtures("aider"), Some(&fixtures("aider").to_string_lossy()));
+    let runs = runs.into_iter().flat_map(|folder| folder.files);
+    let runs = runs.map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let text =
+        files(&fixtures("cursor").join("projects"), ".txt").into_iter().map(|file| (Agent::Cursor, file, Vec::new()));
+    let old = files(&fixtures("gemini-cli").join("tmp"), ".json").into_iter();
+    let old =
+        old.filter(|file| file.parent().unwrap().ends_with("chats")).map(|file| (Agent::Gemini, file, Vec::new()));
+    let goose = files(&fixtures("goose"), ".jsonl").into_iter().map(|file| (Agent::Goose, file, Vec::new()));
+    std::iter::once((Agent::Aider, aider, runs)).chain(text).chain(old).chain(goose).collect()
 }
 
 /// Sessions in stores whose rows change.
@@ -194,7 +210,7 @@ fn damaged_sources_are_kept_to_the_last_byte() {
             flipped[at] ^= 1 << (at % 8);
             variants.push(flipped);
         }
-        for seed in 0..4 {
+        for seed in 0..crate::hostile::shuffles() {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let mut lines: Vec<&str> = text.lines().collect();
             crate::hostile::shuffle(&mut lines, seed);
@@ -215,6 +231,79 @@ fn damaged_sources_are_kept_to_the_last_byte() {
             assert_eq!((kept, found.lacking), (source_bytes(&file), Vec::new()), "{}", path.display());
         }
     }
+}
+
+/// Stores and files of other forms are refused, or imported with every record that they give.
+#[test]
+fn damaged_stores_are_refused_or_kept_to_the_last_record() {
+    let mut all: Vec<(Agent, PathBuf, Vec<String>)> = made();
+    for (agent, path) in stored() {
+        let (store, id) =
+            (path.parent().unwrap().to_path_buf(), path.file_name().unwrap().to_str().unwrap().to_owned());
+        match all.iter_mut().find(|(_, known, _)| *known == store) {
+            Some((.., ids)) => ids.push(id),
+            None => all.push((agent, store, vec![id])),
+        }
+    }
+    let (mut read, mut refused) = (0, 0);
+    for (agent, path, ids) in all {
+        let bytes = std::fs::read(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        // Some names of folders say whose session it is.
+        let above = path.parent().unwrap().file_name().unwrap();
+        let file = folder.path().join(above).join(path.file_name().unwrap());
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let mut try_one = |variant: &[u8]| {
+            std::fs::write(&file, variant).unwrap();
+            let paths: Vec<PathBuf> = match ids.as_slice() {
+                [] => vec![file.clone()],
+                _ => ids.iter().map(|id| file.join(id)).collect(),
+            };
+            for path in paths {
+                let (known, versions) = (HashSet::new(), KeptVersions::default());
+                let wish = ImportWish {
+                    agent,
+                    path: &path,
+                    id: None,
+                    end: OpenEnd::Taken,
+                    known: &known,
+                    versions: &versions,
+                    child: None,
+                };
+                let mut text = String::new();
+                let imported = import_foreign(wish, &mut |line| {
+                    text += line.text;
+                    text.push('\n');
+                    Ok(())
+                });
+                if imported.is_err() || text.is_empty() {
+                    refused += 1;
+                    continue;
+                }
+                let found = kept_rows(agent, &path, &session(&text)).unwrap();
+                // A last line that may still grow is not taken.
+                let last = found.records..=found.records;
+                assert!(found.lacking.is_empty() || found.lacking == [last], "{}: {:?}", path.display(), found.lacking);
+                read += 1;
+            }
+        };
+        try_one(&bytes);
+        for at in (0..bytes.len()).step_by(crate::hostile::step()) {
+            try_one(&bytes[..at]);
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            try_one(&flipped);
+        }
+        if !path.extension().unwrap().eq_ignore_ascii_case("db") {
+            for seed in 0..crate::hostile::shuffles() {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let mut lines: Vec<&str> = text.lines().collect();
+                crate::hostile::shuffle(&mut lines, seed);
+                try_one((lines.join("\n") + "\n").as_bytes());
+            }
+        }
+    }
+    assert!(read > 100 && refused > 10, "{read} read, {refused} refused");
 }
 
 /// A number of 10^15 filled the memory, and so did a payload that a record named 100,000 times.
