@@ -167,6 +167,7 @@ impl Environment {
         let defaults = default_roots(home.as_deref(), temp);
         let is_other = |root: &Root| roots.iter().all(|known| known.folder != root.folder);
         let passed_over = defaults.into_iter().filter(is_other).collect();
+        let agents = agent_roots(env, home.as_deref(), base.as_deref());
         Self {
             cwd,
             data: base,
@@ -180,7 +181,7 @@ impl Environment {
             session: env("OFFSHOOT_SESSION").map(|session| path_words(&session)),
             lock_wait: text("OFFSHOOT_LOCK_WAIT").and_then(|wait| wait.parse().ok()),
             others,
-            agents: agent_roots(env, home.as_deref()),
+            agents,
             pager: pager(all),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             columns: text("COLUMNS").and_then(|columns| columns.parse().ok()),
@@ -290,11 +291,13 @@ fn omp_root(env: Env<'_>, profile: Option<&str>, home: Option<&Path>, temp: &Pat
     Some(Root { home: home.map(Path::to_path_buf), temp: Some(temp.to_path_buf()), ..root })
 }
 
-/// The folders of other agents that exist.
-fn agent_roots(env: Env<'_>, home: Option<&Path>) -> Vec<Root> {
+/// The folders of other agents that exist, and those of copies of their sessions.
+fn agent_roots(env: Env<'_>, home: Option<&Path>, data: Option<&Path>) -> Vec<Root> {
     let named = |name: &str| env(name).map(|folder| expand_home(folder, home));
     let root = |agent: &Agent| Some(agent.root(agent.folder(home, &named).filter(|folder| folder.is_dir())?));
-    Agent::ALL.iter().filter_map(root).collect()
+    let archive = data.map(|data| data.join("archive"));
+    let kept = |agent: &Agent| Some(agent.kept_root(archive.as_deref()?)).filter(|root| root.folder.is_dir());
+    Agent::ALL.iter().filter_map(root).chain(Agent::ALL.iter().filter_map(kept)).collect()
 }
 
 /// The roots if no variable is set.

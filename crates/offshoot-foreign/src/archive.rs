@@ -1,10 +1,8 @@
 //! Copies of other agents' sessions that outlive them, in a folder of the user's data: what a source has more is a compressed segment of
 //! its own. A session that somebody forgot is never copied again. Only [`Archive::restore`] writes elsewhere.
 
-mod manifest;
-
 use std::fs::{self, DirBuilder};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 
@@ -18,15 +16,16 @@ use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
 use crate::foreign_medium::ForeignMedium;
+use crate::kept_copy::manifest::{Segment, read_manifest};
+use crate::kept_copy::{MANIFEST, hex, is_source_gone, read_segments, segment_name};
 use crate::key::{clean, hex_hash};
+use crate::old_json;
 use crate::rows;
 use crate::sources::medium_of;
-use manifest::{Segment, read_manifest};
 
 /// Which agents' sessions are copied.
 const SETTINGS: &str = "keep.json";
 const FORGOTTEN: &str = "forgotten.jsonl";
-const MANIFEST: &str = "manifest.jsonl";
 /// Somebody was asked whether sessions are copied.
 const ASKED: &str = "asked";
 /// When a command copied last.
@@ -60,6 +59,14 @@ pub struct ArchivedSession {
     /// When it was last copied.
     pub at: Millis,
     generation: u32,
+}
+
+impl ArchivedSession {
+    /// Whether its source is no longer there.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        is_source_gone(&self.source)
+    }
 }
 
 /// What a copy came to.
@@ -225,31 +232,7 @@ impl Archive {
     /// A segment is missing or damaged; those of `take`.
     pub fn read(&self, session: &ArchivedSession, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let folder = self.folder.join(session.agent.word()).join(&session.name);
-        let known = read_manifest(&folder.join(MANIFEST))?;
-        let mut at = 0;
-        for segment in known.iter().filter(|segment| segment.generation == session.generation) {
-            if segment.offset != at {
-                return Err(damaged("a segment is missing"));
-            }
-            let file = open_regular(&folder.join(segment_name(segment.generation, segment.offset)))?;
-            let (mut unpacked, mut hash, mut left) = (zstd::Decoder::new(file)?, Sha256::new(), segment.length);
-            let mut buffer = vec![0; STEP];
-            loop {
-                let count = unpacked.read(&mut buffer)?;
-                let bytes = buffer.get(..count).unwrap_or_default();
-                if bytes.is_empty() {
-                    break;
-                }
-                left = left.checked_sub(count as u64).ok_or_else(|| damaged("a segment is too long"))?;
-                hash.update(bytes);
-                take(bytes)?;
-            }
-            if left > 0 || hex(hash) != segment.sha256 {
-                return Err(damaged("a segment is not what was copied"));
-            }
-            at += segment.length;
-        }
-        Ok(())
+        read_segments(&folder, &read_manifest(&folder.join(MANIFEST))?, session.generation, take)
     }
 
     /// Writes a session back to where it was, never over a file.
@@ -258,10 +241,10 @@ impl Archive {
     /// Something is there, the session was in a store of rows, or it cannot be read or written.
     pub fn restore(&self, session: &ArchivedSession) -> io::Result<()> {
         let target = &session.source;
-        if is_in_store(target) {
+        if is_in_store(target) || is_of_many(session.agent, target) {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "rows cannot be given back to a store of another program",
+                "rows and parts cannot be given back to a store of another program",
             ));
         }
         if target.extension().is_some_and(|extension| extension == "zst") {
@@ -340,26 +323,30 @@ fn is_in_store(source: &Path) -> bool {
     source.parent().and_then(Path::extension).is_some_and(is_store)
 }
 
+/// Whether a session is made of many files.
+fn is_of_many(agent: Agent, source: &Path) -> bool {
+    agent == Agent::Opencode && old_json::is_old(agent, source)
+}
+
 fn stamp_of(source: &Path) -> io::Result<Stamp> {
     match rows::parts_of(source) {
         Some((store, _)) => rows::stamp_of(&store).ok_or_else(|| io::ErrorKind::NotFound.into()),
-        None => Ok(Stamp::of(&fs::symlink_metadata(source)?)),
+        None => {
+            let file = source.parent().filter(|_| is_in_store(source)).unwrap_or(source);
+            Ok(Stamp::of(&fs::symlink_metadata(file)?))
+        }
     }
 }
 
 /// The bytes of a session's own file: what it continues is a session of its own.
 fn medium_of_source(agent: Agent, source: &Path) -> io::Result<ForeignMedium> {
-    match rows::parts_of(source) {
-        Some(_) => medium_of(agent, source),
-        None => ForeignMedium::open(source),
+    if is_in_store(source) || is_of_many(agent, source) {
+        medium_of(agent, source)
+    } else {
+        ForeignMedium::open(source)
     }
 }
 
-fn segment_name(generation: u32, offset: u64) -> String {
-    format!("seg-{generation}-{offset}.zst")
-}
-
-/// Writes the bytes from one place to another as a segment. Returns their hash.
 fn write_segment(medium: &ForeignMedium, (from, to): (u64, u64), folder: &Path, generation: u32) -> io::Result<String> {
     let file = tempfile::NamedTempFile::new_in(folder)?;
     let mut packed = zstd::Encoder::new(file, 3)?;
@@ -406,12 +393,4 @@ fn append_line(file: &Path, line: &str) -> io::Result<()> {
 
 fn hash_of(bytes: &[u8]) -> String {
     hex(Sha256::new_with_prefix(bytes))
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn damaged(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
 }

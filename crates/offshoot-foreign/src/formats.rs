@@ -13,12 +13,13 @@ use crate::aider;
 use crate::below::below;
 use crate::codex::files::{rollouts, thread_of};
 use crate::cursor::store;
+use crate::kept_copy::{KeptSource, MANIFEST, is_source_gone};
 use crate::old_json;
 use crate::opening::open_of;
 use crate::rows;
 use crate::sources::id_of;
 
-static FORMATS: [ForeignFormat; 9] = [
+const OF_AGENTS: [ForeignFormat; 9] = [
     ForeignFormat { word: "claude", folders: claude_folders, open: |path, options| open(Agent::Claude, path, options) },
     ForeignFormat { word: "codex", folders: codex_folders, open: |path, options| open(Agent::Codex, path, options) },
     ForeignFormat {
@@ -37,6 +38,18 @@ static FORMATS: [ForeignFormat; 9] = [
     ForeignFormat { word: "cursor", folders: cursor_folders, open: |path, options| open(Agent::Cursor, path, options) },
     ForeignFormat { word: "aider", folders: aider_folders, open: |path, options| open(Agent::Aider, path, options) },
 ];
+
+static FORMATS: [ForeignFormat; 9] = OF_AGENTS;
+
+/// The same for copies of sessions whose sources are gone.
+static KEPT: [ForeignFormat; 9] = {
+    let [a, b, c, d, e, f, g, h, i] = OF_AGENTS;
+    [kept(a), kept(b), kept(c), kept(d), kept(e), kept(f), kept(g), kept(h), kept(i)]
+};
+
+const fn kept(format: ForeignFormat) -> ForeignFormat {
+    ForeignFormat { folders: kept_folders, ..format }
+}
 
 impl Agent {
     /// How its sessions are found and read.
@@ -61,6 +74,19 @@ impl Agent {
     #[must_use]
     pub fn root(self, folder: PathBuf) -> Root {
         Root::new(folder, Flavour::Foreign(self.format()))
+    }
+
+    /// The copies of the agent's sessions in an archive as a root of sessions: those whose sources are gone.
+    #[must_use]
+    pub fn kept_root(self, archive: &Path) -> Root {
+        let format = KEPT.iter().find(|format| format.word == self.word()).unwrap_or(&KEPT[0]);
+        Root::new(archive.join(self.word()), Flavour::Foreign(format))
+    }
+
+    /// Whether a root is one of copies.
+    #[must_use]
+    pub fn is_kept_root(root: &Root) -> bool {
+        root.format().is_some_and(|format| KEPT.iter().any(|kept| std::ptr::eq(kept, format)))
     }
 
     /// The agent's own folder: a variable may name another one.
@@ -246,6 +272,14 @@ fn aider_folders(_: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
         ForeignFolder { path: history, files }
     };
     history.into_iter().map(runs).collect()
+}
+
+/// The copies in the folder of an agent whose sources are gone. A session that is there is read where it is.
+fn kept_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let copies = below(root, std::fs::FileType::is_dir).into_iter();
+    let gone =
+        copies.filter(|copy| KeptSource::at(&copy.join(MANIFEST)).is_some_and(|kept| is_source_gone(&kept.source)));
+    gone.map(|copy| folder_of(copy.clone(), vec![copy.join(MANIFEST)])).collect()
 }
 
 fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {

@@ -16,6 +16,7 @@ use crate::agent::Agent;
 use crate::composing::SideFiles;
 use crate::foreign_medium::ForeignMedium;
 use crate::import::{ImportAs, ImportReport, ImportedChild, ImportedLine, OpenEnd, import};
+use crate::kept_copy::source_of;
 use crate::mapper::Mapper;
 use crate::record::for_each_record;
 use crate::source_record::{PayloadTexts, file_name, rebuild};
@@ -51,7 +52,9 @@ pub fn import_foreign(
 ) -> Result<ImportReport> {
     let ImportWish { agent, path, id, end, known, versions, child } = wish;
     let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
-    let how = ImportAs { agent, path, id, end, known, versions, child };
+    // A copy of a session says where it was.
+    let source = source_of(path);
+    let how = ImportAs { agent, path: &source, id, end, known, versions, child };
     visit(agent, path, medium, ImportVisitor { how, take })
 }
 

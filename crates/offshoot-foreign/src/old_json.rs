@@ -43,7 +43,7 @@ pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> 
 }
 
 /// JSON on one line: a line break can only stand between values.
-fn on_one_line(text: &str) -> String {
+pub(crate) fn on_one_line(text: &str) -> String {
     text.trim().replace(['\n', '\r'], " ") + "\n"
 }
 

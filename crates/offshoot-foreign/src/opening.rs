@@ -13,6 +13,7 @@ use crate::composing::SideFiles;
 use crate::cursor::text;
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
+use crate::kept_copy::KeptSource;
 use crate::mapper::Mapper;
 use crate::old_json;
 use crate::record::for_each_record;
@@ -59,6 +60,9 @@ impl SessionVisitor for Opening {
 /// # Errors
 /// The file cannot be read.
 pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
+    if let Some(kept) = KeptSource::at(path) {
+        return Ok(Some(kept.agent));
+    }
     if let Some((store, _)) = rows::parts_of(path) {
         return Ok(rows::agent_of(&store));
     }

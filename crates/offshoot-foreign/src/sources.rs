@@ -18,6 +18,7 @@ use crate::cursor::{CursorFormat, store, text};
 use crate::foreign_medium::ForeignMedium;
 use crate::gemini::GeminiFormat;
 use crate::goose::GooseFormat;
+use crate::kept_copy::{KeptSource, source_of};
 use crate::linear::LinearMapper;
 use crate::mapper::Mapper;
 use crate::old_json;
@@ -39,6 +40,9 @@ pub(crate) trait SessionVisitor {
 
 /// Opens the bytes of a session.
 pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> {
+    if let Some(kept) = KeptSource::at(path) {
+        return kept.medium(path);
+    }
     if old_json::is_old(agent, path) {
         return old_json::medium_of(agent, path);
     }
@@ -66,6 +70,7 @@ pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> 
 
 /// Hands the mapper of an agent to a visitor.
 pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: ForeignMedium, visitor: V) -> V::Out {
+    let path = &source_of(path);
     let side = Box::new(SideFolder(path.with_extension("")));
     let id = id_of(agent, path).unwrap_or_default();
     match agent {
@@ -86,6 +91,7 @@ pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: Foreig
 
 /// The id of a session, as its path says it.
 pub(crate) fn id_of(agent: Agent, path: &Path) -> Option<String> {
+    let path = &source_of(path);
     let named = |name: Option<&std::ffi::OsStr>| name?.to_str().map(str::to_owned);
     match agent {
         Agent::Claude => named(path.file_stem()),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{
     Agent, ImportReport, ImportWish, KeptVersions, OpenEnd, RebuiltSource, SubagentsOf, found_subagents,
-    import_foreign, kept_rows, lacking_files, rebuilt,
+    import_foreign, kept_rows, lacking_files, rebuilt, source_of,
 };
 use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
@@ -176,7 +176,7 @@ impl ForeignImport {
                     Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
                 continue;
             }
-            if agent.only_appends(foreign.path) {
+            if agent.only_appends(&source_of(foreign.path)) {
                 plan.versions = KeptVersions::of_ends(&there)?;
             } else {
                 plan.versions = KeptVersions::of(&there)?;
@@ -258,7 +258,7 @@ impl ForeignImport {
             Ok(())
         })?;
         // A place alone is no news, but new lines would move it. Rows that are gone move it too.
-        if lines == 0 && (self.agent.only_appends(&self.source) || leaf.is_empty()) {
+        if lines == 0 && (self.agent.only_appends(&source_of(&self.source)) || leaf.is_empty()) {
             return Ok(0);
         }
         new.push_str(&leaf);
@@ -292,7 +292,7 @@ impl ForeignImport {
             let files = format!("files that cannot be rebuilt: {}", lacking.join(", "));
             return Err(Failure::refused(FailureKind::Damaged, why).hint(Hint::Text(files)));
         }
-        if !self.agent.only_appends(&self.source) {
+        if !self.agent.only_appends(&source_of(&self.source)) {
             return self.compared(kept_rows(self.agent, &self.source, &session)?, true);
         }
         let mut source = offshoot_foreign::SourceBytes::open(self.agent, &self.source)?;

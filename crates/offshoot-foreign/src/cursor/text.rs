@@ -24,7 +24,8 @@ pub(crate) fn records_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(records(&read_regular_text(path, LONGEST)?).into_bytes())
 }
 
-fn records(text: &str) -> String {
+/// The records of a text.
+pub(crate) fn records(text: &str) -> String {
     let mut records = String::new();
     let mut open: Option<(&str, String)> = None;
     let mut close = |open: Option<(&str, String)>| {

@@ -14,6 +14,7 @@ use super::calls::{SpawningCalls, calls_in_transcript};
 use super::standing::{end_of_transcript, written_at};
 use crate::agent::Agent;
 use crate::below::below;
+use crate::kept_copy::source_of;
 use crate::rows;
 use crate::subagent_status::SubagentStatus;
 
@@ -69,6 +70,8 @@ impl FoundSubagent {
 
 /// All of them, each after the one that made it.
 pub(super) fn found(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    let path = source_of(of.path);
+    let of = SubagentsOf { path: &path, ..of };
     let mut all = match of.agent {
         Agent::Claude => of_transcripts(of),
         Agent::Gemini => of_logs(of),

@@ -1,10 +1,11 @@
 //! Copies of sessions: growth costs only itself, a rewritten source begins anew, and what was forgotten does not come back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, Archive, ArchivedSession, KeptCopy};
+use offshoot_foreign::{Agent, Archive, ArchivedSession, KeptCopy, foreign_agent};
+use offshoot_session::session::Options;
 
-use crate::support::{files, fixtures};
+use crate::support::{files, fixtures, spelled};
 
 fn bytes_of(archive: &Archive, session: &ArchivedSession) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -15,6 +16,64 @@ fn bytes_of(archive: &Archive, session: &ArchivedSession) -> Vec<u8> {
         })
         .unwrap();
     bytes
+}
+
+/// What is gone is read from its copy as it was, of whatever its records were made.
+#[test]
+fn a_session_whose_source_is_gone_is_read_from_its_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path().join("archive"));
+    let here = folder.path().join("here");
+    for (agent, name) in [
+        (Agent::Claude, "claude-code"),
+        (Agent::Opencode, "opencode"),
+        (Agent::Gemini, "gemini-cli"),
+        (Agent::Goose, "goose/data"),
+        (Agent::Crush, "crush"),
+        (Agent::Copilot, "copilot-cli"),
+        (Agent::Cursor, "cursor"),
+        (Agent::Aider, "aider"),
+    ] {
+        // Files beside a session are not copied.
+        for file in
+            files(&fixtures(name), "").into_iter().filter(|file| !file.parent().unwrap().ends_with("tool-results"))
+        {
+            let target = here.join(file.strip_prefix(fixtures(name)).unwrap());
+            std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+            std::fs::copy(&file, &target).unwrap();
+        }
+        let kept = agent.kept_root(&folder.path().join("archive"));
+        let sessions = |root: &Path| {
+            let found = (kept.format().unwrap().folders)(root, None).into_iter().flat_map(|folder| folder.files);
+            found.map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        let cwd = here.to_string_lossy().into_owned();
+        let cwd = matches!(agent, Agent::Crush | Agent::Aider).then_some(cwd.as_str());
+        let all = (agent.format().folders)(&here, cwd).into_iter().flat_map(|folder| folder.files);
+        let all: Vec<_> = all.map(|(path, _)| path).collect();
+        let read = |path: &Path| {
+            let session = (agent.format().open)(path, Options::default()).unwrap();
+            let cwd = session.cwd().unwrap_or_default().to_owned();
+            // Some folders are known by what is beside the source.
+            (session.id().to_owned(), spelled(&session).replace(&cwd, ""))
+        };
+        let mut before: Vec<_> = all.iter().map(|path| read(path)).collect();
+        for path in &all {
+            assert!(matches!(archive.keep(agent, path, 7).unwrap(), KeptCopy::Bytes(_)), "{}", path.display());
+            assert_eq!(archive.keep(agent, path, 8).unwrap(), KeptCopy::Nothing);
+        }
+        assert_eq!(sessions(&kept.folder), [""; 0].map(PathBuf::from), "what is there is read there");
+        std::fs::remove_dir_all(&here).unwrap();
+        let copies = sessions(&kept.folder);
+        assert!(copies.iter().all(|copy| foreign_agent(copy).unwrap() == Some(agent)));
+        let mut after: Vec<_> = copies.iter().map(|path| read(path)).collect();
+        before.sort();
+        after.sort();
+        assert_eq!(after.len(), before.len(), "{name}");
+        for (after, before) in after.iter().zip(&before) {
+            assert_eq!(after, before, "{name}");
+        }
+    }
 }
 
 fn set_time(file: &Path, seconds: u64) {

@@ -213,11 +213,6 @@ fn listed() -> Hint {
     Hint::Text("`offshoot keep list` lists the copies".to_owned())
 }
 
-fn is_gone(copy: &ArchivedSession) -> bool {
-    let file = if copy.agent.only_appends(&copy.source) { Some(copy.source.as_path()) } else { copy.source.parent() };
-    !file.is_some_and(std::path::Path::exists)
-}
-
 impl Output for KeepOutput {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let copy = |copy: &ArchivedSession| {
@@ -226,7 +221,7 @@ impl Output for KeepOutput {
                 .str("name", &copy.name)
                 .str("source", &copy.source.to_string_lossy())
                 .raw("bytes", copy.bytes)
-                .raw("isGone", is_gone(copy))
+                .raw("isGone", copy.is_gone())
                 .finish()
         };
         let copies: Vec<String> = self.plan.copies.iter().map(copy).collect();
@@ -269,7 +264,7 @@ impl Output for KeepOutput {
             }
             _ => {
                 for copy in &self.plan.copies {
-                    let gone = if is_gone(copy) { ", gone" } else { "" };
+                    let gone = if copy.is_gone() { ", gone" } else { "" };
                     let size = format!("{:.1} MB", copy.bytes as f64 / 1e6);
                     words.line(format!("{}  {}  {size}{gone}", copy.agent.word(), copy.name));
                 }

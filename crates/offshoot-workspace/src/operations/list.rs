@@ -165,8 +165,9 @@ impl Operation for List {
         title: "List the sessions of this folder, newest activity first",
         says: "Sessions of offshoot, pi and oh-my-pi are listed together; those of pi and\n\
                oh-my-pi are marked. --agent claude, codex and others list those of other\n\
-               agents, which are only read, and --agent all lists everything. The id is the shortest start that is unique, with at\n\
-               least four characters. A session without a name shows its first message.\n\
+               agents, which are only read, and --agent all lists everything. One that is only\n\
+               there as a copy of `keep` is marked archived. The id is the shortest start that\n\
+               is unique, with at least four characters. A session without a name shows its first message.\n\
                Tokens and cost are what providers reported, summed over all branches. With\n\
                --all the column of tokens needs a terminal of at least 100 columns.\n\n\
                --json prints an array of pi's `SessionInfo`, with tokens and cost:\n\n  \
@@ -288,6 +289,7 @@ impl ListOutput {
         let store = place.store_with_agents();
         let mark = match store.map_or(SessionProgram::Offshoot, |store| place.program_of(&store, info)) {
             SessionProgram::Offshoot => "",
+            other if place.is_kept(&info.path) => &format!("{}, archived", other.word()),
             other => other.word(),
         };
         let folder = if self.listed.input.all { one_line(&place.short(&info.cwd), 200) } else { String::new() };

@@ -24,8 +24,24 @@ impl Place {
 
     /// The ids of other agents' sessions with their files, the newest file of an id first.
     pub(crate) fn agents_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
+        self.sessions_in(only, |root| !Agent::is_kept_root(root))
+    }
+
+    /// The same of sessions whose sources are gone, and of which there are copies.
+    pub(crate) fn kept_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
+        self.sessions_in(only, Agent::is_kept_root)
+    }
+
+    /// Whether a session is a copy whose source is gone.
+    #[must_use]
+    pub fn is_kept(&self, file: &Path) -> bool {
+        let mut roots = self.options.agents.iter().filter(|root| Agent::is_kept_root(root));
+        roots.any(|root| file.starts_with(&root.folder))
+    }
+
+    fn sessions_in(&self, only: Option<Agent>, fits: impl Fn(&Root) -> bool) -> Vec<(String, PathBuf)> {
         let mut found: Vec<(String, PathBuf, Option<i64>)> = Vec::new();
-        for root in &self.options.agents {
+        for root in self.options.agents.iter().filter(|root| fits(root)) {
             let Some((agent, format)) = root.format().and_then(|format| Some((Agent::from_word(format.word)?, format)))
             else {
                 continue;
@@ -53,7 +69,7 @@ impl Place {
     /// The agents that have a folder here.
     #[must_use]
     pub fn agents(&self) -> Vec<Agent> {
-        let roots = self.options.agents.iter();
+        let roots = self.options.agents.iter().filter(|root| !Agent::is_kept_root(root));
         roots.filter_map(|root| Agent::from_word(root.format()?.word)).collect()
     }
 
@@ -71,7 +87,9 @@ impl Place {
 
     /// The folder of an agent, if it is there.
     pub(crate) fn root_of(&self, agent: Agent) -> Option<PathBuf> {
-        let is_of = |root: &&Root| root.format().is_some_and(|format| format.word == agent.word());
+        let is_of = |root: &&Root| {
+            !Agent::is_kept_root(root) && root.format().is_some_and(|format| format.word == agent.word())
+        };
         self.options.agents.iter().find(is_of).map(|root| root.folder.clone())
     }
 

@@ -230,6 +230,43 @@ fn subagents_and_files_come_along() {
     assert!(child.file.with_file_name("agent-a1b2c3d4e5f60718-2.jsonl").is_file());
 }
 
+/// What its agent has deleted stays listed, is shown, found by its id and imported.
+#[test]
+fn a_session_that_is_gone_is_read_from_its_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let claude = folder.path().join("claude");
+    let project = claude.join("projects/-w");
+    std::fs::create_dir_all(&project).unwrap();
+    let file = transcript(&project, "6");
+    let archive = folder.path().join("archive");
+    let kept = offshoot_foreign::Archive::new(archive.clone());
+    kept.keep(Agent::Claude, &file, 7).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let place = Place::new(PlaceOptions {
+        store: Some(DirStore::new(Root::new(folder.path().join("own"), Flavour::Offshoot), Vec::new())),
+        agents: vec![Agent::Claude.root(claude.clone()), Agent::Claude.kept_root(&archive)],
+        ..PlaceOptions::in_folder(folder.path())
+    });
+    assert_eq!((place.agents(), place.agent_of(&file)), (vec![Agent::Claude], Some(Agent::Claude)));
+    let listed = || {
+        let mut given = Given::default();
+        given.put_text("agent", "claude");
+        given.put("all", ArgValue::Flag);
+        done(run(&place, "list", given).unwrap())
+    };
+    let words = format!("{:?}", crate::words(listed().as_ref()));
+    assert!(words.contains("claude, archived"), "{words}");
+    let shown = place.open("claude:6666", Access::Read, SpillPolicy::default()).unwrap();
+    assert_eq!(shown.id(), "66666666-2222-4222-8222-222222222222");
+    let refused = place.open("claude:6666", Access::Write, SpillPolicy::default()).unwrap_err().to_string();
+    assert!(refused.contains("which is only read"), "{refused}");
+    let mut given = Given::default();
+    given.put_text("file", "claude:6666");
+    given.put("verify", ArgValue::Flag);
+    let imported = json(done(run(&place, "import", given).unwrap()).as_ref());
+    assert!(imported.contains("\"sha256\":\""), "{imported}");
+}
+
 /// A store whose rows change is followed, and every session of other agents is imported at once.
 #[test]
 fn sessions_of_stores_are_imported_and_followed_and_all_at_once() {

@@ -12,23 +12,23 @@ const LARGEST: u64 = 64 << 20;
 
 /// A stretch of a source, as it was copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// A source that was rewritten begins a new one.
-    pub(super) generation: u32,
-    pub(super) offset: u64,
-    pub(super) length: u64,
-    pub(super) sha256: String,
+    pub(crate) generation: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) sha256: String,
     /// The hash of its last bytes.
-    pub(super) tail: String,
-    pub(super) source: PathBuf,
+    pub(crate) tail: String,
+    pub(crate) source: PathBuf,
     /// The stamp of the source.
-    pub(super) modified: i64,
-    pub(super) stamp_length: u64,
-    pub(super) at: Millis,
+    pub(crate) modified: i64,
+    pub(crate) stamp_length: u64,
+    pub(crate) at: Millis,
 }
 
 impl Segment {
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         Object::new()
             .raw("v", 1)
             .raw("generation", self.generation)
@@ -60,7 +60,7 @@ impl Segment {
 }
 
 /// The segments of a copy, oldest first. A last line that a kill cut off says nothing.
-pub(super) fn read_manifest(file: &Path) -> io::Result<Vec<Segment>> {
+pub(crate) fn read_manifest(file: &Path) -> io::Result<Vec<Segment>> {
     let text = match read_regular_text(file, LARGEST) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,0 +1,129 @@
+//! Copies of sessions as sessions: one whose source is gone is read from its copy, under the path of the copy's manifest. Never writes.
+
+pub(crate) mod manifest;
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use offshoot_session::medium::{Stamp, open_regular};
+use sha2::{Digest as _, Sha256};
+
+use crate::agent::Agent;
+use crate::cursor::text;
+use crate::foreign_medium::ForeignMedium;
+use crate::old_json;
+use manifest::{Segment, read_manifest};
+
+/// The file in the folder of a copy that lists its segments.
+pub(crate) const MANIFEST: &str = "manifest.jsonl";
+/// A longer copy is not read as a session.
+const LARGEST: u64 = 512 << 20;
+const STEP: usize = 1 << 20;
+
+/// A copy of a session.
+pub(crate) struct KeptSource {
+    pub(crate) agent: Agent,
+    /// Where the session was.
+    pub(crate) source: PathBuf,
+    segments: Vec<Segment>,
+}
+
+impl KeptSource {
+    /// The copy with this manifest; `None` if the path is another one.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        path.file_name().filter(|name| *name == MANIFEST)?;
+        let agent = Agent::from_word(path.parent()?.parent()?.file_name()?.to_str()?)?;
+        let segments = read_manifest(path).ok()?;
+        let source = segments.last()?.source.clone();
+        Some(Self { agent, source, segments })
+    }
+
+    /// Its records.
+    ///
+    /// # Errors
+    /// A segment is missing or damaged, or the copy is too large.
+    pub(crate) fn medium(&self, path: &Path) -> io::Result<ForeignMedium> {
+        let stamp = Stamp::of(&std::fs::symlink_metadata(path)?);
+        let generation = self.segments.last().map_or(0, |last| last.generation);
+        let mut bytes = Vec::new();
+        read_segments(path.parent().unwrap_or(path), &self.segments, generation, &mut |piece| {
+            if bytes.len() as u64 + piece.len() as u64 > LARGEST {
+                let why = format!("the copy is larger than {} MiB", LARGEST >> 20);
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        let bytes = match self.agent {
+            Agent::Cursor if text::is_text(&self.source) => {
+                text::records(&String::from_utf8_lossy(&bytes)).into_bytes()
+            }
+            Agent::Gemini if old_json::is_old(self.agent, &self.source) => {
+                old_json::on_one_line(&String::from_utf8_lossy(&bytes)).into_bytes()
+            }
+            _ => bytes,
+        };
+        Ok(ForeignMedium::of_bytes(path, stamp, bytes))
+    }
+}
+
+/// Where a session is or was, as a copy of it says: its path, or that of the source of a copy.
+#[must_use]
+pub fn source_of(path: &Path) -> PathBuf {
+    KeptSource::at(path).map_or_else(|| path.to_path_buf(), |kept| kept.source)
+}
+
+/// Whether the source of a copy is no longer there.
+pub(crate) fn is_source_gone(source: &Path) -> bool {
+    let is_part = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
+    let file = source.parent().filter(|store| store.extension().is_some_and(is_part)).unwrap_or(source);
+    std::fs::symlink_metadata(file).is_err()
+}
+
+/// Passes the segments of a generation on, each held against its hash.
+///
+/// # Errors
+/// One is missing or damaged; those of `take`.
+pub(crate) fn read_segments(
+    folder: &Path,
+    segments: &[Segment],
+    generation: u32,
+    take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut at = 0;
+    for segment in segments.iter().filter(|segment| segment.generation == generation) {
+        if segment.offset != at {
+            return Err(damaged("a segment is missing"));
+        }
+        let file = open_regular(&folder.join(segment_name(segment.generation, segment.offset)))?;
+        let (mut unpacked, mut hash, mut left) = (zstd::Decoder::new(file)?, Sha256::new(), segment.length);
+        let mut buffer = vec![0; STEP];
+        loop {
+            let count = unpacked.read(&mut buffer)?;
+            let bytes = buffer.get(..count).unwrap_or_default();
+            if bytes.is_empty() {
+                break;
+            }
+            left = left.checked_sub(count as u64).ok_or_else(|| damaged("a segment is too long"))?;
+            hash.update(bytes);
+            take(bytes)?;
+        }
+        if left > 0 || hex(hash) != segment.sha256 {
+            return Err(damaged("a segment is not what was copied"));
+        }
+        at += segment.length;
+    }
+    Ok(())
+}
+
+pub(crate) fn segment_name(generation: u32, offset: u64) -> String {
+    format!("seg-{generation}-{offset}.zst")
+}
+
+pub(crate) fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn damaged(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
