@@ -174,16 +174,17 @@ impl ClaudeMapper {
             return;
         }
         if self.head.cwd.is_none() {
-            self.head.cwd = line.json.str("cwd").filter(|cwd| !cwd.is_empty()).map(Cow::into_owned);
+            let cwd = line.cwd.and_then(Json::as_str).filter(|cwd| !cwd.is_empty());
+            self.head.cwd = cwd.map(Cow::into_owned);
         }
         if self.head.versions.len() < 20
-            && let Some(version) = line.json.str("version")
+            && let Some(version) = line.version.and_then(Json::as_str)
             && self.head.versions.iter().all(|known| *known != version)
         {
             self.head.versions.push(version.into_owned());
         }
         if self.head.parent.is_none() {
-            let forked = line.json.get("forkedFrom").and_then(|from| from.str("sessionId"));
+            let forked = line.forked_from.and_then(|from| from.str("sessionId"));
             self.head.parent = forked.map(Cow::into_owned);
         }
     }

@@ -22,7 +22,7 @@ use crate::composing::{Composing, SideFiles};
 use crate::foreign_medium::ForeignMedium;
 use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
-use crate::record::{LONGEST_RECORD, RawRecord, for_each_record, read_record};
+use crate::record::{LONGEST_RECORD, RawRecord, RecordSpan, for_each_record, read_record};
 
 /// An opened session and what it says of itself.
 #[derive(Debug)]
@@ -66,7 +66,8 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     }
     let lines = ForeignLines::<M> {
         medium: medium.clone(),
-        made_of: gathered.made_of,
+        shapes: gathered.shapes,
+        joined: gathered.joined,
         refers: gathered.refers,
         names,
         side,
@@ -115,7 +116,9 @@ impl<M: Mapper> Reading<M> {
 /// What the records have given so far.
 struct Gathered<F> {
     tree: MadeTree,
-    made_of: Vec<(Spans, Shape<F>)>,
+    shapes: Vec<Shape<F>>,
+    /// The records of entries that are not made of one alone.
+    joined: HashMap<u32, Box<[RecordSpan]>>,
     refers: HashMap<u32, EntryId>,
     labels: Vec<(EntryId, u16, Option<String>)>,
     diagnostics: Vec<Diagnostic>,
@@ -127,7 +130,8 @@ impl<F> Gathered<F> {
     fn new() -> Self {
         Self {
             tree: MadeTree::new(),
-            made_of: Vec::new(),
+            shapes: Vec::new(),
+            joined: HashMap::new(),
             refers: HashMap::new(),
             labels: Vec::new(),
             diagnostics: Vec::new(),
@@ -155,9 +159,13 @@ impl<F> Gathered<F> {
             if entry.kind == Kind::Label {
                 self.labels.push((refers.clone(), entry.shape.name, entry.time.map(to_iso)));
             }
-            self.refers.insert(self.made_of.len() as u32, refers);
+            self.refers.insert(self.shapes.len() as u32, refers);
         }
-        self.made_of.push((entry.spans, entry.shape));
+        // Where the only record of an entry is, the tree knows.
+        if let Spans::Many(spans) = entry.spans {
+            self.joined.insert(self.shapes.len() as u32, spans);
+        }
+        self.shapes.push(entry.shape);
     }
 
     fn tell(&mut self, code: Code, raw: &RawRecord<'_>, message: &str) {
@@ -169,7 +177,8 @@ impl<F> Gathered<F> {
 /// Makes lines of records.
 struct ForeignLines<M: Mapper> {
     medium: ForeignMedium,
-    made_of: Vec<(Spans, Shape<M::Form>)>,
+    shapes: Vec<Shape<M::Form>>,
+    joined: HashMap<u32, Box<[RecordSpan]>>,
     refers: HashMap<u32, EntryId>,
     names: Names,
     side: Box<dyn SideFiles>,
@@ -180,11 +189,14 @@ impl<M: Mapper + Send + Sync> MadeLines for ForeignLines<M> {
     fn line(&self, tree: &Tree, ix: NodeIx) -> Result<String> {
         let path = self.medium.path();
         let node = tree.node(ix);
-        let (Some((spans, shape)), Some(id)) = (self.made_of.get(ix.index()), node.id()) else {
+        let (Some(shape), Some(id)) = (self.shapes.get(ix.index()), node.id()) else {
             return Err(changed(path, "there is no such entry"));
         };
+        let number = |whole: u64| u32::try_from(whole).unwrap_or(u32::MAX);
+        let only = RecordSpan { at: node.offset(), length: number(node.length()), number: number(node.line()) };
+        let joined = self.joined.get(&(ix.index() as u32));
+        let spans = joined.map_or(std::slice::from_ref(&only), |spans| spans);
         let texts: Vec<String> = spans
-            .as_slice()
             .iter()
             .map(|span| read_record(&self.medium, *span))
             .collect::<io::Result<_>>()

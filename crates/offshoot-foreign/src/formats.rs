@@ -44,11 +44,11 @@ static FORMATS: [ForeignFormat; 9] = OF_AGENTS;
 /// The same for copies of sessions whose sources are gone.
 static KEPT: [ForeignFormat; 9] = {
     let [a, b, c, d, e, f, g, h, i] = OF_AGENTS;
-    [kept(a), kept(b), kept(c), kept(d), kept(e), kept(f), kept(g), kept(h), kept(i)]
+    [kept(&a), kept(&b), kept(&c), kept(&d), kept(&e), kept(&f), kept(&g), kept(&h), kept(&i)]
 };
 
-const fn kept(format: ForeignFormat) -> ForeignFormat {
-    ForeignFormat { folders: kept_folders, ..format }
+const fn kept(format: &ForeignFormat) -> ForeignFormat {
+    ForeignFormat { word: format.word, folders: kept_folders, open: format.open }
 }
 
 impl Agent {

@@ -45,17 +45,18 @@ impl<'a> RawRecord<'a> {
 
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     let front = bytes.iter().take_while(|byte| **byte == 0).count();
-    String::from_utf8_lossy(bytes.get(front..).unwrap_or_default())
+    let bytes = bytes.get(front..).unwrap_or_default();
+    // Nearly all of them are UTF-8, which is seen sooner than where they are not.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Reads one record again.
 pub(crate) fn read_record(medium: &dyn Medium, span: RecordSpan) -> io::Result<String> {
     let bytes = read_exact_at(medium, span.at, usize::try_from(span.length).map_err(io::Error::other)?)?;
-    Ok(match text_of(&bytes) {
-        Cow::Borrowed(text) if text.len() < bytes.len() => text.to_owned(),
-        Cow::Borrowed(_) => String::from_utf8(bytes).map_err(io::Error::other)?,
-        Cow::Owned(text) => text,
-    })
+    if bytes.first() == Some(&0) {
+        return Ok(text_of(&bytes).into_owned());
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Calls `each` with every line from a byte to the end of a medium.

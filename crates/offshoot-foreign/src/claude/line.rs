@@ -17,6 +17,11 @@ pub(super) struct ClaudeLine<'a> {
     pub(super) logical_parent: Option<Cow<'a, str>>,
     pub(super) time: Option<Millis>,
     pub(super) message: Option<Json<'a>>,
+    /// That of the message.
+    content: Option<Json<'a>>,
+    pub(super) cwd: Option<Json<'a>>,
+    pub(super) version: Option<Json<'a>>,
+    pub(super) forked_from: Option<Json<'a>>,
     is_meta: bool,
     is_summary: bool,
     pub(super) is_sidechain: bool,
@@ -65,6 +70,10 @@ impl<'a> ClaudeLine<'a> {
             logical_parent: None,
             time: None,
             message: None,
+            content: None,
+            cwd: None,
+            version: None,
+            forked_from: None,
             is_meta: false,
             is_summary: false,
             is_sidechain: false,
@@ -78,12 +87,17 @@ impl<'a> ClaudeLine<'a> {
                 "logicalParentUuid" => line.logical_parent = value.as_str(),
                 "timestamp" => line.time = value.as_str().and_then(|time| parse_iso(&time)),
                 "message" => line.message = Some(value).filter(|value| value.kind() == JsonKind::Object),
+                "cwd" => line.cwd = Some(value),
+                "version" => line.version = Some(value),
+                "forkedFrom" => line.forked_from = Some(value),
                 "isMeta" => line.is_meta = is_true(value),
                 "isCompactSummary" => line.is_summary = is_true(value),
                 "isSidechain" => line.is_sidechain = is_true(value),
                 _ => {}
             }
         }
+        // Each look at a member reads its whole object.
+        line.content = line.message.and_then(|message| message.get("content"));
         Some(line)
     }
 
@@ -135,7 +149,7 @@ impl<'a> ClaudeLine<'a> {
     }
 
     pub(super) fn content(&self) -> Option<Json<'a>> {
-        self.message?.get("content")
+        self.content
     }
 
     fn user(&self) -> ClaudeRecord {
