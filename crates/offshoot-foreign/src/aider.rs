@@ -18,6 +18,8 @@ use crate::planned::{ForeignHead, Shape};
 /// Aider's own name of the file.
 pub(crate) const HISTORY: &str = ".aider.chat.history.md";
 const BEGIN: &str = "# aider chat started at ";
+/// The id of what is listed of a history that cannot be read: opening it says why.
+pub(crate) const UNREADABLE: &str = "0000000000000000";
 /// A longer history is not read.
 const LONGEST: u64 = 256 << 20;
 
@@ -44,9 +46,12 @@ pub(crate) fn parts_of(path: &Path) -> Option<(PathBuf, String)> {
 }
 
 /// The ids of the runs of a history, oldest first.
-pub(crate) fn ids_of(file: &Path) -> Vec<String> {
-    let text = read_regular_text(file, LONGEST).unwrap_or_default();
-    runs(file, &text).into_iter().map(|(id, _)| id).collect()
+///
+/// # Errors
+/// It cannot be read, is too long, or is no text.
+pub(crate) fn ids_of(file: &Path) -> io::Result<Vec<String>> {
+    let text = read_regular_text(file, LONGEST)?;
+    Ok(runs(file, &text).into_iter().map(|(id, _)| id).collect())
 }
 
 /// The records of a run.

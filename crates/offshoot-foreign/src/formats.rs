@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use offshoot_session::error::Result;
-use offshoot_session::medium::Stamp;
+use offshoot_session::json::Json;
+use offshoot_session::medium::{Stamp, read_regular_text};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::store::{Flavour, ForeignFolder, ForeignFormat, Root};
 
@@ -50,6 +51,9 @@ static KEPT: [ForeignFormat; 9] = {
 const fn kept(format: &ForeignFormat) -> ForeignFormat {
     ForeignFormat { word: format.word, folders: kept_folders, open: format.open }
 }
+
+/// The id of what is listed of a store that cannot be read: opening it says why.
+const UNREADABLE: &str = "unreadable";
 
 impl Agent {
     /// How its sessions are found and read.
@@ -185,7 +189,8 @@ fn opencode_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
 /// A store as a folder of its sessions.
 fn store_folder(agent: Agent, store: PathBuf) -> ForeignFolder {
     let stamp = rows::stamp_of(&store);
-    let files = rows::ids_of(agent, &store).into_iter().map(|id| (store.join(id), stamp)).collect();
+    let ids = rows::ids_of(agent, &store).unwrap_or_else(|_| vec![UNREADABLE.to_owned()]);
+    let files = ids.into_iter().map(|id| (store.join(id), stamp)).collect();
     ForeignFolder { path: store, files }
 }
 
@@ -216,10 +221,30 @@ fn goose_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
     stored.into_iter().chain([folder_of(folder, files)]).collect()
 }
 
-/// A store in each project: of a working directory, only its own is known.
-fn crush_folders(_: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
-    let store = cwd.map(|cwd| Path::new(cwd).join(".crush/crush.db")).filter(|store| store.is_file());
-    store.into_iter().map(|store| store_folder(Agent::Crush, store)).collect()
+/// A store in each project. Crush has a list of them.
+fn crush_folders(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    let stores = match cwd {
+        Some(cwd) => vec![Path::new(cwd).join(".crush/crush.db")],
+        None => crush_stores(root),
+    };
+    stores.into_iter().filter(|store| store.is_file()).map(|store| store_folder(Agent::Crush, store)).collect()
+}
+
+/// The stores of all projects that Crush knows.
+fn crush_stores(root: &Path) -> Vec<PathBuf> {
+    const LARGEST: u64 = 4 << 20;
+    const MOST: usize = 10_000;
+    let text = read_regular_text(&root.join("projects.json"), LARGEST).unwrap_or_default();
+    let projects = Json::parse(&text).ok().and_then(|json| json.get("projects")).unwrap_or(Json::NULL);
+    let store = |project: Json<'_>| {
+        let data = project.str("data_dir").map(|data| PathBuf::from(data.as_ref()));
+        let data = data.or_else(|| Some(Path::new(project.str("path")?.as_ref()).join(".crush")))?;
+        data.is_absolute().then(|| data.join("crush.db"))
+    };
+    let mut stores: Vec<PathBuf> = projects.items().take(MOST).filter_map(store).collect();
+    stores.sort();
+    stores.dedup();
+    stores
 }
 
 fn copilot_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
@@ -268,7 +293,8 @@ fn aider_folders(_: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
     let history = cwd.map(|cwd| Path::new(cwd).join(aider::HISTORY)).filter(|history| history.is_file());
     let runs = |history: PathBuf| {
         let stamp = std::fs::metadata(&history).ok().map(|meta| Stamp::of(&meta));
-        let files = aider::ids_of(&history).into_iter().map(|id| (history.join(id), stamp)).collect();
+        let ids = aider::ids_of(&history).unwrap_or_else(|_| vec![aider::UNREADABLE.to_owned()]);
+        let files = ids.into_iter().map(|id| (history.join(id), stamp)).collect();
         ForeignFolder { path: history, files }
     };
     history.into_iter().map(runs).collect()

@@ -67,9 +67,12 @@ pub(crate) fn agent_of(store: &Path) -> Option<Agent> {
 }
 
 /// The ids of the sessions of a store.
-pub(crate) fn ids_of(agent: Agent, file: &Path) -> Vec<String> {
+///
+/// # Errors
+/// The store cannot be read.
+pub(crate) fn ids_of(agent: Agent, file: &Path) -> Result<Vec<String>, ForeignStoreError> {
     if agent == Agent::Cursor {
-        return store::id_of(file).into_iter().filter(|id| is_plain(id)).collect();
+        return Ok(store::id_of(file).into_iter().filter(|id| is_plain(id)).collect());
     }
     let table = if agent == Agent::Opencode { "session" } else { "sessions" };
     let read = |connection: &Connection| {
@@ -77,7 +80,7 @@ pub(crate) fn ids_of(agent: Agent, file: &Path) -> Vec<String> {
         let ids = ids.query_map([], |row| row.get::<_, String>(0))?;
         Ok(ids.filter_map(rusqlite::Result::ok).filter(|id| is_plain(id)).collect())
     };
-    ForeignStore::of_sessions(file).read(read).ok().flatten().unwrap_or_default()
+    Ok(ForeignStore::of_sessions(file).read(read)?.unwrap_or_default())
 }
 
 /// The records of a session; empty if the store has no such session.

@@ -334,6 +334,41 @@ fn stores_with_logs_are_read_and_stay_as_they_are() {
     }
 }
 
+/// A store or a history that cannot be read has a row, and opening it says why.
+#[test]
+fn what_cannot_be_read_is_no_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join(".aider.chat.history.md"),
+        b"# aider chat started at 2026-09-19 09:00:00\n\xff\n",
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("opencode.db"), "no database").unwrap();
+    for (agent, why) in [(Agent::Aider, "invalid utf-8"), (Agent::Opencode, "not a database")] {
+        let [path] = sessions(agent, folder.path()).try_into().unwrap();
+        let error = (agent.format().open)(&path, Options::default()).unwrap_err();
+        let said = format!("{error}: {}", std::error::Error::source(&error).unwrap());
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+/// Crush lists its projects; what is in the list may be anything.
+#[test]
+fn crush_has_a_list_of_projects() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project/.crush");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::copy(fixtures("crush").join(".crush/crush.db"), project.join("crush.db")).unwrap();
+    let list = format!(
+        r#"{{"projects":[{{"path":"{0}/project"}},{{"path":"x","data_dir":"{0}/project/.crush"}},{{"path":"../x"}},7,{{"data_dir":"/proc"}}]}}"#,
+        folder.path().display()
+    );
+    std::fs::write(folder.path().join("projects.json"), list).unwrap();
+    let found = (Agent::Crush.format().folders)(folder.path(), None).into_iter().flat_map(|folder| folder.files);
+    let found: Vec<PathBuf> = found.map(|(path, _)| path).collect();
+    assert_eq!(found, ["crush-main", "toolu_c9"].map(|id| project.join("crush.db").join(id)));
+}
+
 /// Crush says the call, of opencode it is guessed by the time, and Gemini CLI says nothing.
 #[test]
 fn subagents_of_stores_and_folders_are_below_their_sessions() {

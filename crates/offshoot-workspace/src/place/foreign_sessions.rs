@@ -93,11 +93,15 @@ impl Place {
         self.options.agents.iter().find(is_of).map(|root| root.folder.clone())
     }
 
-    /// The agent in whose folder a file is.
+    /// The agent in whose folder a file is, or whose store it is a part of: those of some lie where people work.
     #[must_use]
     pub fn agent_of(&self, file: &Path) -> Option<Agent> {
-        let root = self.options.agents.iter().find(|root| file.starts_with(&root.folder))?;
-        Agent::from_word(root.format()?.word)
+        if let Some(root) = self.options.agents.iter().find(|root| file.starts_with(&root.folder)) {
+            return Agent::from_word(root.format()?.word);
+        }
+        let is_store = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
+        file.parent().filter(|store| store.extension().is_some_and(is_store))?;
+        foreign_agent(file).ok().flatten()
     }
 
     /// Opens a session file. If the file does not show its dialect, its folder decides.
