@@ -65,6 +65,11 @@ const CASES: &[Case] = &[
     case(Task::Tree, Input::Wide),
     case(Task::TreeFirst, Input::L),
     case(Task::TreeFirst, Input::Deep),
+    case(Task::Drawn, Input::L),
+    case(Task::Show, Input::L),
+    case(Task::ShowFirst, Input::L),
+    case(Task::Page, Input::L),
+    case(Task::OneById, Input::Multitude),
     case(Task::Branches, Input::M),
     case(Task::Branches, Input::L),
     case(Task::Fork, Input::L),
@@ -216,8 +221,7 @@ impl Bench<'_> {
         let Some(cost) = self.one_run(contestant, case, input, Some(&output))? else { return Ok(Cell::Absent) };
         let cell = match &cost.failure {
             Some(failure) => Cell::Failed(format!("{failure}{}", self.last_words())),
-            None if contestant.is_floor() || case.task == Task::Check => Cell::Measured { cost, runs: 0, count: None },
-            None if case.task == Task::TreeFirst => Cell::Measured { cost, runs: 0, count: None },
+            None if contestant.is_floor() || case.task.has_no_count() => Cell::Measured { cost, runs: 0, count: None },
             None => match answers::count(case.task, &output, &self.home()) {
                 None => Cell::Failed("its output is no answer".to_owned()),
                 count => Cell::Measured { cost, runs: 0, count },
@@ -258,7 +262,7 @@ impl Bench<'_> {
             },
             vars: self.vars(contestant, task, &path),
             stdin,
-            first_line: task == Task::TreeFirst,
+            first_line: task.ends_with_first_line(),
             stdout: stdout.map(Path::to_owned),
             stderr: self.scratch.path().join("stderr"),
             timeout: TIMEOUT,
@@ -280,7 +284,7 @@ impl Bench<'_> {
         if contestant.keeps_caches() {
             set("XDG_CACHE_HOME", self.scratch.path().join("kept").to_string_lossy().into_owned());
         }
-        if task == Task::ListAll {
+        if matches!(task, Task::ListAll | Task::OneById) {
             let root = if contestant.is_peer() { "PI_CODING_AGENT_DIR" } else { "OFFSHOOT_HOME" };
             set(root, input.to_string_lossy().into_owned());
         }

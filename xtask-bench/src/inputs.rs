@@ -32,6 +32,7 @@ pub(crate) enum Input {
     V1,
     Many,
     Corpus,
+    Multitude,
     Lines,
     Requests,
     Huge,
@@ -55,6 +56,7 @@ impl Input {
             Self::V1 => "v1",
             Self::Many => "many",
             Self::Corpus => "corpus",
+            Self::Multitude => "multitude",
             Self::Lines => "lines",
             Self::Requests => "requests",
             Self::Huge => "huge",
@@ -80,6 +82,7 @@ impl Input {
             }
             Self::Many => "1,000 sessions of one project in one folder",
             Self::Corpus => "10,000 sessions of 50 projects in 50 folders",
+            Self::Multitude => "100,000 short sessions of 500 projects in 500 folders",
             Self::Lines => "100,000 messages of 1 KB on stdin, for a new session",
             Self::Requests => "2,000 messages of 1 KB as JSON-RPC requests on stdin, for a new session",
             Self::Huge => "4,300,000 entries, 2,000 images of 200 KB; removed afterwards",
@@ -178,6 +181,7 @@ impl Input {
             | Self::Wide
             | Self::Many
             | Self::Corpus
+            | Self::Multitude
             | Self::Crowd
             | Self::Archive
             | Self::Lines
@@ -200,7 +204,7 @@ impl Inputs {
 
     /// The path of an input, which is generated if missing.
     pub(crate) fn path(&self, input: Input) -> Result<PathBuf> {
-        let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Crowd | Input::Archive);
+        let is_folder = matches!(input, Input::Many | Input::Corpus | Input::Multitude | Input::Crowd | Input::Archive);
         let path = self.folder.join(input.name()).with_extension(if is_folder { "" } else { "jsonl" });
         if path.exists() {
             return Ok(path);
@@ -210,7 +214,8 @@ impl Inputs {
             Input::Many => self.many(&unfinished, 1000)?,
             Input::Crowd => self.many(&unfinished, 10_000)?,
             Input::Archive => self.archive(&unfinished)?,
-            Input::Corpus => self.corpus(&unfinished)?,
+            Input::Corpus => self.corpus(&unfinished, 50, &|number| 12 + number * 37 % 110)?,
+            Input::Multitude => self.corpus(&unfinished, 500, &|_| 2)?,
             _ => self.file(input, &unfinished)?,
         }
         fs::rename(&unfinished, &path)?;
@@ -223,6 +228,11 @@ impl Inputs {
 
     pub(crate) fn remove(&self, input: Input) -> Result<()> {
         fs::remove_file(self.path(input)?)
+    }
+
+    /// The id of a session of a corpus.
+    pub(crate) fn id_in_corpus(number: u32) -> String {
+        session_id(u64::from(number) + 1000)
     }
 
     /// The folder that `many` and the sessions for the screen name as their own; programs that need it run there.
@@ -263,17 +273,16 @@ impl Inputs {
         })
     }
 
-    /// Sessions of many projects, in the folders where agents keep them.
-    fn corpus(&self, folder: &Path) -> Result<()> {
+    /// 200 sessions each of many projects, in the folders where agents keep them.
+    fn corpus(&self, folder: &Path, projects: u32, entries: &dyn Fn(u32) -> u32) -> Result<()> {
         fresh(folder)?;
-        for project in 0..50 {
+        for project in 0..projects {
             let cwd = format!("{CWD}-{project}");
             let own = folder.join("sessions").join(format!("-{}--", cwd.replace('/', "-")));
             fs::create_dir_all(&own)?;
-            (0..200).map(|number| project * 200 + number).try_for_each(|number| {
-                let entries = 12 + number * 37 % 110;
-                self.one_of_many(&own, &cwd, (number, entries), "")
-            })?;
+            (0..200)
+                .map(|number| project * 200 + number)
+                .try_for_each(|number| self.one_of_many(&own, &cwd, (number, entries(number)), ""))?;
         }
         Ok(())
     }

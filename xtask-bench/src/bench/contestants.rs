@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use xtask::{env, run};
 
 use super::floor::{FLOOR, FLOOR_APPEND, FLOOR_COPY};
+use crate::inputs::Inputs;
 
 /// A kind of work; all contestants give the same kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,16 @@ pub(super) enum Task {
     Tree,
     /// `Tree`, timed up to the first line.
     TreeFirst,
+    /// The tree as a person sees it, all of it.
+    Drawn,
+    /// The transcript of the current branch.
+    Show,
+    /// `Show`, timed up to the first line.
+    ShowFirst,
+    /// The page of the whole session.
+    Page,
+    /// A session of very many, by its whole id.
+    OneById,
     Branches,
     Fork,
     ForkAll,
@@ -44,6 +55,11 @@ impl Task {
             Self::Context => "context",
             Self::Tree => "tree",
             Self::TreeFirst => "tree-first",
+            Self::Drawn => "tree-drawn",
+            Self::Show => "show",
+            Self::ShowFirst => "show-first",
+            Self::Page => "page",
+            Self::OneById => "by-id",
             Self::Branches => "branches",
             Self::Fork => "fork",
             Self::ForkAll => "fork-all",
@@ -82,13 +98,34 @@ impl Task {
         matches!(self, Self::Pick | Self::Undo | Self::MergePlan | Self::Compare)
     }
 
+    /// Whether it is timed up to the first line of its output.
+    pub(super) fn ends_with_first_line(self) -> bool {
+        matches!(self, Self::TreeFirst | Self::ShowFirst)
+    }
+
+    /// Whether only offshoot has it, in this form.
+    fn is_own(self) -> bool {
+        matches!(self, Self::Check | Self::Drawn | Self::Show | Self::ShowFirst | Self::Page | Self::OneById)
+    }
+
+    /// Whether its answer has no number of items to be compared.
+    pub(super) fn has_no_count(self) -> bool {
+        self.is_own() || self == Self::TreeFirst
+    }
+
     pub(super) fn reads_stdin(self) -> bool {
         matches!(self, Self::AppendOs | Self::AppendData)
     }
 }
 
-/// The file that a task creates in its folder.
+/// The files that tasks create in their folder.
 pub(super) const NEW: &str = "new.jsonl";
+const NEW_PAGE: &str = "new.html";
+
+/// The id of the session that is looked for by its id.
+fn wanted_id() -> String {
+    Inputs::id_in_corpus(54_321)
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Contestant {
@@ -112,7 +149,7 @@ impl Contestant {
         Self {
             name: "floor",
             version:
-                "newline count (1 MiB reads, memchr); for copies: read, write, fsync; for appends: write, fdatasync; for list-all: find -printf %s"
+                "newline count (1 MiB reads, memchr); for copies: read, write, fsync; for appends: write, fdatasync; for list-all: find -printf %s; for by-id: find -name"
                     .to_owned(),
             how: How::Floor(this.to_owned()),
         }
@@ -163,7 +200,8 @@ impl Contestant {
         let words = match &self.how {
             How::Floor(this) => match task {
                 Task::List | Task::Latest => return None,
-                task if task.brings_back() => return None,
+                Task::Pick | Task::Undo => return None,
+                Task::OneById => own(&["find", &input, "-name", &format!("*_{}.jsonl", wanted_id())]),
                 Task::ListAll => own(&["find", &input, "-name", "*.jsonl", "-printf", "%s\n"]),
                 Task::AppendOs => own(&[&text(this), FLOOR_APPEND, "os", NEW]),
                 Task::AppendData => own(&[&text(this), FLOOR_APPEND, "data", NEW]),
@@ -172,7 +210,7 @@ impl Contestant {
                 }
                 _ => own(&[&text(this), FLOOR, &input]),
             },
-            How::Peer(..) if task == Task::Check || task.brings_back() => return None,
+            How::Peer(..) if task.is_own() || task.brings_back() => return None,
             How::Peer(runtime, script, module) => {
                 own(&[&text(runtime), &text(script), &text(module), task.name_for_peers(), &input])
             }
@@ -183,6 +221,10 @@ impl Contestant {
                 let words: &[&str] = match task {
                     Task::Context => &["context", &input, "--json"],
                     Task::Tree | Task::TreeFirst => &["tree", &input, "--flat", "--filter", "all"],
+                    Task::Drawn => &["tree", &input],
+                    Task::Show | Task::ShowFirst => &["show", &input],
+                    Task::Page => &["export", &input, NEW_PAGE],
+                    Task::OneById => &["show", "--summary", &wanted_id()],
                     Task::Branches => &["branches", &input, "--json"],
                     Task::Fork => &["fork", &input],
                     Task::ForkAll => &["fork", &input, "--all"],
