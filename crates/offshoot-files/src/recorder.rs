@@ -48,6 +48,8 @@ struct RecorderState {
     shrunk: StoreSize,
     /// Whether the caller knows that the folder is beyond its bounds.
     is_partial_told: bool,
+    /// Where the log ended when the newest look at all files became that of an entry. A later line says that files were brought since.
+    looked_log: u64,
     /// The files at the entry that was recorded last, with its id.
     known: Option<(String, BTreeMap<RelPath, FileState>)>,
 }
@@ -63,6 +65,14 @@ struct OpenBatch {
     others: BTreeMap<RelPath, FileState>,
     /// Where the log ended.
     log_from: u64,
+    beside: RanBeside,
+}
+
+/// What ran beside the conversation since the last batch, and the files as that one left them.
+#[derive(Debug, Clone, Default)]
+struct RanBeside {
+    calls: Vec<ChangingCall>,
+    since: Option<Arc<Snapshot>>,
 }
 
 /// Calls that run beside each other.
@@ -77,6 +87,9 @@ pub struct BatchChanges {
     /// What was there before, of all files that are known.
     before: Option<Arc<Snapshot>>,
     named: BTreeMap<RelPath, FileState>,
+    beside: RanBeside,
+    /// What changed while something ran beside the conversation, before the first call: what was there, and what is.
+    between: BTreeMap<RelPath, (FileState, FileState)>,
     is_partial: bool,
 }
 
@@ -139,10 +152,16 @@ impl Recorder {
 
     /// Begins a batch. Does not wait while files are read.
     pub fn begin(&self) -> BatchId {
+        self.begin_beside(Vec::new())
+    }
+
+    /// The same where these commands ran in the background since the last batch: what changed meanwhile counts as theirs.
+    pub fn begin_beside(&self, calls: Vec<ChangingCall>) -> BatchId {
+        let beside = RanBeside { calls, since: None };
         let mut state = self.state();
         state.begun += 1;
         let id = state.begun;
-        state.batches.insert(id, OpenBatch { log_from: self.workspace.log.length(), ..OpenBatch::default() });
+        state.batches.insert(id, OpenBatch { log_from: self.workspace.log.length(), beside, ..OpenBatch::default() });
         BatchId(id)
     }
 
@@ -178,8 +197,21 @@ impl Recorder {
     /// # Errors
     /// The files cannot be read, or the store not be written.
     pub fn before_any_change(&self, batch: BatchId, call: ChangingCall) -> FilesResult<()> {
+        self.look_before(batch)?;
+        if let Some(open) = self.state().batches.get_mut(&batch.0) {
+            open.calls.push(call);
+        }
+        Ok(())
+    }
+
+    /// Looks at all files for a batch, if it has not.
+    ///
+    /// # Errors
+    /// The files cannot be read, or the store not be written.
+    pub fn look_before(&self, batch: BatchId) -> FilesResult<()> {
         self.workspace.make()?;
         let _reading = self.reading();
+        let since = self.newest_look();
         let is_known = self.state().batches.get(&batch.0).is_none_or(|open| open.before.is_some());
         let seen = if is_known { None } else { Some(self.look_at_all()?) };
         let mut state = self.state();
@@ -188,9 +220,20 @@ impl Recorder {
             open.before = Some(seen);
             // What others had changed before is in it.
             open.others.clear();
+            if !open.beside.calls.is_empty() {
+                open.beside.since = since;
+            }
         }
-        open.calls.push(call);
         Ok(())
+    }
+
+    /// The newest look at all files, unless files were brought from another entry since, or another session changed some.
+    fn newest_look(&self) -> Option<Arc<Snapshot>> {
+        let (seen, from) = {
+            let state = self.state();
+            (state.seen.clone(), state.looked_log)
+        };
+        seen.filter(|seen| !seen.is_beyond && self.workspace.log.read(from).lines.is_empty())
     }
 
     /// Looks at all files before anybody waits for it, if nobody has.
@@ -256,7 +299,7 @@ impl Recorder {
     pub fn end(&self, batch: BatchId) -> FilesResult<Option<BatchChanges>> {
         let _reading = self.reading();
         let Some(open) = self.state().batches.remove(&batch.0) else { return Ok(None) };
-        let OpenBatch { calls, before, named, others, log_from } = open;
+        let OpenBatch { calls, before, named, others, log_from, beside } = open;
         let mut after = BTreeMap::new();
         let all = before.as_ref().filter(|before| !before.is_beyond);
         if let Some(before) = all {
@@ -284,11 +327,20 @@ impl Recorder {
         for open in self.state().batches.values_mut() {
             open.others.extend(changes.iter().map(|change| (change.path.clone(), change.after.clone())));
         }
-        if changes.is_empty() {
+        let mut between = BTreeMap::new();
+        if let (Some(since), Some(all)) = (&beside.since, all) {
+            let keeper = GitKeeper::new(&self.workspace, Some(since));
+            for (path, now) in differing(since, all) {
+                let was = keeper.keep(&path, since.state(&path))?;
+                between.insert(path, (was, now));
+            }
+        }
+        self.state().looked_log = self.workspace.log.length();
+        if changes.is_empty() && between.is_empty() {
             return Ok(None);
         }
         let is_partial = before.as_ref().is_some_and(|before| before.is_beyond);
-        Ok(Some(BatchChanges { calls, changes, before, named, is_partial }))
+        Ok(Some(BatchChanges { calls, changes, before, named, beside, between, is_partial }))
     }
 
     /// The data of the entry `offshoot.files` that says so. `expected` are the files at the entry below which it comes: what
@@ -297,7 +349,7 @@ impl Recorder {
     /// # Errors
     /// The store or the log cannot be written.
     pub fn compose(&self, batch: BatchChanges, expected: &BTreeMap<RelPath, FileState>) -> FilesResult<String> {
-        let BatchChanges { calls, changes, before, named, is_partial } = batch;
+        let BatchChanges { mut calls, changes, before, named, beside, mut between, is_partial } = batch;
         let was = |path: &RelPath| match (named.get(path), &before) {
             (Some(state), _) => Some(state.clone()),
             (None, Some(before)) if !before.is_beyond => Some(before.state(path)),
@@ -308,8 +360,31 @@ impl Recorder {
         for (path, expected) in expected {
             let Some(was) = was(path).filter(|was| was != expected) else { continue };
             let after = keeper.keep(path, was)?;
-            all.push(FileChange { path: path.clone(), by: ChangedBy::Foreign, before: expected.clone(), after });
+            if beside.calls.is_empty() {
+                let before = expected.clone();
+                all.push(FileChange { path: path.clone(), by: ChangedBy::Foreign, before, after });
+            } else {
+                between.insert(path.clone(), (expected.clone(), after));
+            }
         }
+        // Nothing but what the entry says already.
+        between.retain(|path, (_, after)| expected.get(path) != Some(after));
+        if !between.is_empty() {
+            calls.extend(beside.calls);
+        }
+        let mut owned: BTreeMap<RelPath, FileChange> = BTreeMap::new();
+        for (path, (before, after)) in between {
+            let after = keeper.keep(&path, after)?;
+            owned.insert(path.clone(), FileChange { path, by: ChangedBy::Calls, before, after });
+        }
+        for mut change in changes {
+            // What the background made of it first, and then the call.
+            if let Some(FileChange { before, .. }) = owned.remove(&change.path) {
+                change.before = before;
+            }
+            owned.insert(change.path.clone(), change);
+        }
+        let changes: Vec<FileChange> = owned.into_values().filter(|change| change.before != change.after).collect();
         let claims = changes.iter().take(MOST_CLAIMS);
         let claims = claims.map(|change| ClaimedChange { path: change.path.clone(), after: change.after.clone() });
         let claims: Vec<_> = claims.collect();
@@ -344,7 +419,9 @@ impl Recorder {
         let changes = ChangeSet::read(data)?.all(&self.workspace.store)?;
         expected.extend(fold([changes]));
         self.state().known = Some((entry.to_owned(), expected));
-        self.workspace.set_position(&self.session, entry)
+        let is_set = self.workspace.set_position(&self.session, entry);
+        self.state().looked_log = self.workspace.log.length();
+        is_set
     }
 }
 

@@ -193,7 +193,12 @@ impl RestorePlace<'_> {
     }
 
     /// From here on it can only be completed.
-    pub(crate) fn finish(&self, ready: &ReadyRestore) -> FilesResult<RestoreReport> {
+    /// `settle` writes down where the files are, before nobody knows any more that they were brought.
+    pub(crate) fn finish(
+        &self,
+        ready: &ReadyRestore,
+        settle: impl FnOnce() -> FilesResult<()>,
+    ) -> FilesResult<RestoreReport> {
         let journal = Journal { is_committed: true, ..ready.journal.clone() };
         self.write(&journal)?;
         let mut report = RestoreReport { left: ready.left.clone(), ..RestoreReport::default() };
@@ -203,6 +208,7 @@ impl RestorePlace<'_> {
         for FileConflict { path, ours } in &journal.conflicts {
             self.keep_beside(path, ours, &journal.of.entry, &mut report)?;
         }
+        settle()?;
         self.forget_journal()?;
         Ok(report)
     }
@@ -285,7 +291,8 @@ impl RestorePlace<'_> {
     /// Completes or takes back what a killed program has left. `has_moved` says whether the session has moved for it.
     pub(crate) fn recover(
         &self,
-        has_moved: impl FnOnce(&RestoreFor) -> bool,
+        moved_to: impl FnOnce(&RestoreFor) -> Option<String>,
+        settle: impl FnOnce(&RestoreFor, &str) -> FilesResult<()>,
     ) -> FilesResult<Option<(RestoreFor, Option<RestoreReport>)>> {
         if !self.journal.exists() {
             return Ok(None);
@@ -306,7 +313,8 @@ impl RestorePlace<'_> {
         let plain = Journal { is_committed: false, ..journal.clone() };
         let id = self.id_of(&plain)?;
         let moves = of.moves_from.is_some() || of.appends.is_some();
-        let is_committed = journal.is_committed || (moves && has_moved(&of));
+        let moved = if moves { moved_to(&of) } else { None };
+        let is_committed = journal.is_committed || moved.is_some();
         let ready = ReadyRestore { journal, id, left: Vec::new(), _lock: lock };
         if !is_committed {
             self.abandon(&ready)?;
@@ -315,7 +323,8 @@ impl RestorePlace<'_> {
         for (at, file) in ready.journal.files.iter().enumerate() {
             self.make_ready_again(file, &scratch(&ready.id, at))?;
         }
-        let report = self.complete(&ready)?;
+        let at = moved.unwrap_or_else(|| of.entry.clone());
+        let report = self.complete(&ready, || settle(&of, &at))?;
         Ok(Some((of, Some(report))))
     }
 
@@ -341,7 +350,7 @@ impl RestorePlace<'_> {
         if found.state == file.target { Ok(()) } else { self.prepare(file, scratch) }
     }
 
-    fn complete(&self, ready: &ReadyRestore) -> FilesResult<RestoreReport> {
+    fn complete(&self, ready: &ReadyRestore, settle: impl FnOnce() -> FilesResult<()>) -> FilesResult<RestoreReport> {
         let (done, open): (Vec<_>, Vec<_>) = ready
             .journal
             .files
@@ -363,6 +372,7 @@ impl RestorePlace<'_> {
         for FileConflict { path, ours } in &ready.journal.conflicts {
             self.keep_beside(path, ours, &ready.journal.of.entry, &mut report)?;
         }
+        settle()?;
         self.forget_journal()?;
         Ok(report)
     }

@@ -305,12 +305,19 @@ impl Workspace {
     ///
     /// # Errors
     /// The journal cannot be written: the next program completes it.
-    #[expect(clippy::needless_pass_by_value, reason = "it is over, and its lock is free")]
     pub fn finish(&self, begun: BegunRestore) -> FilesResult<RestoreReport> {
-        let of = begun.0.of().clone();
-        let report = self.restores(&journal_path(&self.data)).finish(&begun.0)?;
-        self.set_position(&of.session, &of.entry)?;
-        Ok(report)
+        let at = begun.0.of().entry.clone();
+        self.finish_at(begun, &at)
+    }
+
+    /// The same where an entry was appended that records it: the files are at that one then.
+    ///
+    /// # Errors
+    /// As [`Workspace::finish`].
+    #[expect(clippy::needless_pass_by_value, reason = "it is over, and its lock is free")]
+    pub fn finish_at(&self, begun: BegunRestore, at: &str) -> FilesResult<RestoreReport> {
+        let session = begun.0.of().session.clone();
+        self.restores(&journal_path(&self.data)).finish(&begun.0, || self.set_position(&session, at))
     }
 
     /// Takes it back.
@@ -328,19 +335,16 @@ impl Workspace {
         journal_path(&self.data).exists()
     }
 
-    /// Completes or takes back what a killed program has left. `has_moved` says whether the session has moved for it. Returns the restore,
-    /// and what it did if it was completed.
+    /// Completes or takes back what a killed program has left. `moved_to` says at which entry the files are if the session has moved for
+    /// it. Returns the restore, and what it did if it was completed.
     ///
     /// # Errors
     /// The journal or a file cannot be read or written.
     pub fn recover(
         &self,
-        has_moved: impl FnOnce(&RestoreFor) -> bool,
+        moved_to: impl FnOnce(&RestoreFor) -> Option<String>,
     ) -> FilesResult<Option<(RestoreFor, Option<RestoreReport>)>> {
-        let found = self.restores(&journal_path(&self.data)).recover(has_moved)?;
-        if let Some((of, Some(_))) = &found {
-            self.set_position(&of.session, &of.entry)?;
-        }
-        Ok(found)
+        let settle = |of: &RestoreFor, at: &str| self.set_position(&of.session, at);
+        self.restores(&journal_path(&self.data)).recover(moved_to, settle)
     }
 }

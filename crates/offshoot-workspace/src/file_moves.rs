@@ -2,7 +2,6 @@
 //!
 //! Files are those below the working directory, as far as this folder recorded them.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -113,19 +112,11 @@ fn recover(place: &Place, workspace: &Workspace) -> Result<()> {
     if !workspace.has_rest() {
         return Ok(());
     }
-    let appended = Cell::new(None);
-    let found = workspace
-        .recover(|of| match &of.appends {
-            Some(digest) => {
-                appended.set(find_appended(place, of, digest));
-                appended.take().inspect(|entry| appended.set(Some(entry.clone()))).is_some()
-            }
-            None => has_moved(place, of),
-        })
-        .map_err(files_failure)?;
-    if let (Some((of, Some(_))), Some(entry)) = (&found, appended.take()) {
-        workspace.set_position(&of.session, &entry).map_err(files_failure)?;
-    }
+    let moved_to = |of: &RestoreFor| match &of.appends {
+        Some(digest) => find_appended(place, of, digest),
+        None => has_moved(place, of).then(|| of.entry.clone()),
+    };
+    let found = workspace.recover(moved_to).map_err(files_failure)?;
     let told = match found {
         Some((of, Some(_))) => {
             format!("a restore of files to {} was interrupted, and is completed now", short(&of.entry))
@@ -251,10 +242,8 @@ impl FileMove {
         };
         match record(session) {
             Ok((moved, ids)) => {
-                let report = self.workspace.finish(begun).map_err(files_failure)?;
                 let at = ids.first().map(EntryId::as_str).unwrap_or_default();
-                self.workspace.set_position(session.id(), at).map_err(files_failure)?;
-                Ok((moved, report))
+                Ok((moved, self.workspace.finish_at(begun, at).map_err(files_failure)?))
             }
             Err(failure) => {
                 self.workspace.abandon(begun).map_err(files_failure)?;

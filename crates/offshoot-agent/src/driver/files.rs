@@ -2,11 +2,12 @@
 //!
 //! Nothing is read before the first call that may change a file. A failure stops no call: a notice says that its files are not recorded.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_files::{BatchChanges, BatchId, ChangingCall, FilesResult, Recorder, Workspace};
-use offshoot_protocol::{AgentError, Event, NoticeCode};
+use offshoot_protocol::{AgentError, BackgroundCommand, Event, NoticeCode};
 use offshoot_session::compose::NewEntry;
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Json;
@@ -26,6 +27,8 @@ pub(super) struct DriverFiles {
     /// With the folder and the session that it is for.
     recorder: Option<(PathBuf, String, Arc<Recorder>)>,
     batch: Option<(Ticket, RecordedBatch)>,
+    /// The commands that ran in the background when the last batch began.
+    beside: BTreeSet<String>,
     /// Of commands of the user that ended during a turn.
     waiting: Vec<(Arc<Recorder>, BatchChanges)>,
     /// Whether it was said that files are not recorded.
@@ -61,6 +64,11 @@ impl RecordedBatch {
     pub(super) async fn before_command(&self) -> FilesResult<()> {
         let changing = ChangingCall { id: String::new(), name: "!".to_owned() };
         self.blocking(move |recorder, batch| recorder.before_any_change(batch, changing)).await
+    }
+
+    /// Before the end of a batch beside which something runs in the background.
+    async fn look_before(&self) -> FilesResult<()> {
+        self.blocking(Recorder::look_before).await
     }
 
     /// After the last call.
@@ -122,7 +130,19 @@ impl Driver {
     /// A batch of its own.
     pub(super) fn new_batch(&mut self) -> Option<RecordedBatch> {
         let recorder = self.recorder()?;
-        Some(RecordedBatch { batch: recorder.begin(), recorder })
+        let beside = self.ran_beside();
+        Some(RecordedBatch { batch: recorder.begin_beside(beside), recorder })
+    }
+
+    /// The commands that may have changed files since the last batch began: those that run in the background, and those that did then.
+    fn ran_beside(&mut self) -> Vec<ChangingCall> {
+        let running: BTreeSet<String> = self.running_beside();
+        let ran = std::mem::replace(&mut self.files.beside, running.clone());
+        ran.union(&running).map(|id| ChangingCall { id: id.clone(), name: "background".to_owned() }).collect()
+    }
+
+    fn running_beside(&self) -> BTreeSet<String> {
+        self.background.all().into_iter().filter(BackgroundCommand::is_running).map(|command| command.id).collect()
     }
 
     fn recorder(&mut self) -> Option<Arc<Recorder>> {
@@ -165,15 +185,24 @@ impl Driver {
 
     /// Whether something is to be recorded when the turn ends.
     pub(super) fn records_files(&self) -> bool {
-        self.files.batch.is_some() || !self.files.waiting.is_empty()
+        self.files.batch.is_some() || !self.files.waiting.is_empty() || self.has_beside()
+    }
+
+    /// Whether a command may have changed files in the background since the last batch.
+    fn has_beside(&self) -> bool {
+        self.files.recorder.is_some() && (!self.files.beside.is_empty() || !self.running_beside().is_empty())
     }
 
     /// What is to be recorded at the end of a turn.
     pub(super) fn take_files(&mut self) -> TurnFiles {
+        let has_beside = self.has_beside();
         let batch = self.files.batch.take().map(|(_, batch)| batch);
+        let batch = batch.or_else(|| if has_beside { self.new_batch() } else { None });
+        // One that has begun during this turn may end before the next one.
+        self.files.beside = self.running_beside();
         let notices = batch.as_ref().map(RecordedBatch::notices).unwrap_or_default();
         notices.into_iter().for_each(|words| self.tell_of_files(words));
-        TurnFiles { batch, waiting: std::mem::take(&mut self.files.waiting) }
+        TurnFiles { batch, has_beside, waiting: std::mem::take(&mut self.files.waiting) }
     }
 
     /// A command of the user has ended.
@@ -203,15 +232,19 @@ pub(crate) struct CommandFiles {
 #[derive(Default)]
 pub(super) struct TurnFiles {
     batch: Option<RecordedBatch>,
+    /// Whether something runs in the background: then all files are looked at.
+    has_beside: bool,
     waiting: Vec<(Arc<Recorder>, BatchChanges)>,
 }
 
 impl TurnFiles {
     /// Looks at the files, outside the runtime's threads.
     pub(super) async fn look(self) -> (Vec<(Arc<Recorder>, BatchChanges)>, Option<String>) {
-        let Self { batch, waiting: mut found } = self;
+        let Self { batch, has_beside, waiting: mut found } = self;
         let Some(batch) = batch else { return (found, None) };
-        match batch.end().await {
+        let looked = if has_beside { batch.look_before().await } else { Ok(()) };
+        let ended = batch.end().await;
+        match looked.and(ended) {
             Ok(changes) => {
                 found.extend(changes.map(|changes| (Arc::clone(batch.recorder()), changes)));
                 (found, None)

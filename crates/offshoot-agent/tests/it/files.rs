@@ -82,3 +82,35 @@ fn a_command_of_the_user_is_recorded_and_no_session_is() {
         assert_eq!(entries(&world).last().unwrap(), "files mine");
     });
 }
+
+/// A command goes on in the background and changes files when no call runs: the entry names it, and the files are the conversation's.
+#[test]
+fn what_a_command_changes_in_the_background_is_recorded_at_the_end_of_the_next_turn() {
+    run(async {
+        let command = "until [ -e go ]; do sleep 0.02; done; echo 1 > late; rm go; touch gone; sleep 1000";
+        let world = World::new([
+            Reply::call("bash", "c1", json!({"command": command, "background": true})),
+            Reply::text("Begun."),
+            Reply::text("Later."),
+        ]);
+        let (agent, _events) = start(&world);
+        assert_eq!(agent.prompt("start it").await, Ok(Settled::Done));
+        std::fs::write(world.path("go"), "").unwrap();
+        while !world.path("gone").exists() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(agent.prompt("and now?").await, Ok(Settled::Done));
+        let recorded: Vec<Value> = world.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let recorded: Vec<&Value> = recorded.iter().filter(|entry| entry["customType"] == "offshoot.files").collect();
+        assert_eq!(recorded.len(), 1, "{recorded:?}");
+        assert_eq!(recorded[0]["data"]["calls"], json!([{"id": "b1", "name": "background"}]));
+        let paths: Vec<&str> = recorded[0]["data"]["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|change| change["path"].as_str())
+            .collect();
+        assert_eq!(paths, ["gone", "late"]);
+        agent.close().await;
+    });
+}

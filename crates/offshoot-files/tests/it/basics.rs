@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use offshoot_files::ChangeSet;
+
 use super::bench::{Bench, copy_of};
 
 #[test]
@@ -80,4 +82,43 @@ fn a_foreign_change_between_two_calls_survives_the_way_back_before_both() {
     bench.edit("f", "one\n2\n3\nFOUR\n5\n6\nseven\n");
     bench.restore(start);
     assert_eq!(bench.read("f"), "1\n2\n3\nFOUR\n5\n6\n7\n");
+}
+
+/// A command in the background changes files between two calls: they go back with the conversation. Without one, they are a stranger's.
+#[test]
+fn what_changes_between_calls_while_a_command_runs_in_the_background_is_owned_and_names_it() {
+    let mut bench = Bench::new();
+    for name in ["both", "known", "unknown", "gone"] {
+        bench.write(name, "one\n");
+    }
+    let start = bench.bash(|root| fs::write(root.join("known"), "two\n").unwrap());
+    let end = bench.bash_beside(
+        |root| {
+            for name in ["both", "known", "unknown", "new"] {
+                fs::write(root.join(name), "of the background\n").unwrap();
+            }
+            fs::remove_file(root.join("gone")).unwrap();
+        },
+        |root| fs::write(root.join("both"), "of the call\n").unwrap(),
+    );
+    let set = ChangeSet::read(bench.nodes[end].data.as_ref().unwrap()).unwrap();
+    let calls: Vec<&str> = set.calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!((calls, set.count), (vec!["bash", "background"], 5));
+    bench.restore(start);
+    let files = |bench: &Bench| ["both", "known", "unknown", "new", "gone"].map(|name| bench.read(name));
+    assert_eq!(files(&bench), ["one\n", "two\n", "one\n", "-", "one\n"]);
+    bench.restore(end);
+    let after = ["of the call\n", "of the background\n", "of the background\n", "of the background\n", "-"];
+    assert_eq!(files(&bench), after);
+    // Files that came from another entry meanwhile are not what the background did.
+    bench.restore(start);
+    bench.recorder.workspace().set_position("s", "elsewhere").unwrap();
+    let quiet = bench.bash_beside(|_| (), |root| fs::write(root.join("last"), "x\n").unwrap());
+    assert_eq!(ChangeSet::read(bench.nodes[quiet].data.as_ref().unwrap()).unwrap().count, 1);
+    // Nothing ran: what changed is a stranger's, and stays.
+    bench.write("unknown", "a stranger's\n");
+    let before = bench.leaf;
+    bench.bash(|root| fs::write(root.join("last"), "y\n").unwrap());
+    bench.restore(before);
+    assert_eq!(bench.read("unknown"), "a stranger's\n");
 }

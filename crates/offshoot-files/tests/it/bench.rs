@@ -125,6 +125,16 @@ impl Bench {
         self.record(batch)
     }
 
+    /// The same after a command ran in the background, which did `meanwhile`.
+    pub(crate) fn bash_beside(&mut self, meanwhile: impl FnOnce(&Path), work: impl FnOnce(&Path)) -> usize {
+        meanwhile(&self.root());
+        let batch =
+            self.recorder.begin_beside(vec![ChangingCall { id: "b1".to_owned(), name: "background".to_owned() }]);
+        self.recorder.before_any_change(batch, call("bash")).unwrap();
+        work(&self.root());
+        self.record(batch)
+    }
+
     /// Writes one file, as the tool does.
     pub(crate) fn edit(&mut self, path: &str, text: &str) -> usize {
         let batch = self.recorder.begin();
@@ -135,7 +145,11 @@ impl Bench {
 
     pub(crate) fn record(&mut self, batch: offshoot_files::BatchId) -> usize {
         let changed = self.recorder.end(batch).unwrap();
-        let data = changed.map(|changed| self.recorder.compose(changed, &self.fold(self.leaf)).unwrap());
+        let expected = self.fold(self.leaf);
+        let data = changed.map(|changed| self.recorder.compose(changed, &expected).unwrap());
+        if let Some(data) = &data {
+            self.recorder.recorded(&format!("{:08}", self.nodes.len()), data, expected).unwrap();
+        }
         self.nodes.push(Node { parent: Some(self.leaf), data });
         self.leaf = self.nodes.len() - 1;
         self.leaf

@@ -8,6 +8,8 @@ use offshoot_files::{
     ChangeSet, ChangedBy, ChangingCall, FileChange, FileLimits, FileState, FilesWay, RelPath, Workspace,
 };
 
+use offshoot_session::clock::{Clock, Millis};
+
 use super::bench::{Bench, call, copy_of};
 
 fn path(text: &str) -> RelPath {
@@ -127,11 +129,16 @@ fn a_restore_that_was_begun_and_killed_is_taken_back_or_completed() {
         assert_ne!(copy_of(&bench.root()), before, "the new file is ready under a scratch name");
         // Another program restores nothing meanwhile, and does not think that it was killed.
         let second = Workspace::open(&bench.root(), &bench.dir.path().join("data"), FileLimits::default()).unwrap();
-        assert!(second.recover(|_| true).unwrap().is_none());
+        assert!(second.recover(|of| Some(of.entry.clone())).unwrap().is_none());
         assert!(second.begin(bench.plan(start), bench.of(start)).is_err());
         // Its lock goes with its process.
         drop(begun);
-        let recovered = second.recover(|of| of.moves_from.as_deref() == Some("leaf") && has_moved).unwrap().unwrap();
+        let moved = |of: &offshoot_files::RestoreFor| {
+            (of.moves_from.as_deref() == Some("leaf") && has_moved).then(|| of.entry.clone())
+        };
+        let recovered = second.recover(moved).unwrap().unwrap();
+        // Where the files are is known as soon as nobody has to complete it.
+        assert_eq!(second.position("s").as_deref() == Some("00000000"), has_moved);
         assert_eq!(recovered.1.is_some(), has_moved);
         assert_eq!(bench.read("a"), if has_moved { "one\n" } else { "two\n" });
         assert_eq!(bench.names(), ["a"]);
@@ -324,4 +331,142 @@ fn a_conflict_file_never_replaces_one_that_is_there() {
     assert_eq!(report.conflicts[0].beside.as_ref().map(offshoot_files::RelPath::as_str), Some(second.as_str()));
     assert_eq!((bench.read("a").as_str(), bench.read(&beside).as_str()), ("theirs\n", "older, and theirs\n"));
     assert_eq!(bench.read(&second), "one\n");
+}
+
+/// The clock and the times of files go back: a change that leaves length and time as they were is seen all the same.
+#[test]
+fn a_clock_that_goes_back_hides_no_change() {
+    struct Before(std::sync::atomic::AtomicI64);
+    impl Clock for Before {
+        fn now(&self) -> Millis {
+            self.0.fetch_sub(86_400_000, std::sync::atomic::Ordering::Relaxed)
+        }
+    }
+    let mut bench = Bench::new();
+    let workspace = Workspace::open(&bench.root(), &bench.dir.path().join("data"), FileLimits::default()).unwrap();
+    let clock = Before(std::sync::atomic::AtomicI64::new(1_000_000_000_000));
+    bench.recorder = offshoot_files::Recorder::new(workspace, "s", std::sync::Arc::new(clock), &[]);
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+    let write = |root: &std::path::Path, text: &str| {
+        fs::write(root.join("a"), text).unwrap();
+        fs::File::options().write(true).open(root.join("a")).unwrap().set_modified(long_ago).unwrap();
+    };
+    write(&bench.root(), "one\n");
+    let mut nodes = vec![bench.leaf];
+    for text in ["two\n", "six\n", "ten\n"] {
+        nodes.push(bench.bash(|root| write(root, text)));
+    }
+    for (node, text) in nodes.into_iter().zip(["one\n", "two\n", "six\n", "ten\n"]).rev() {
+        bench.restore(node);
+        assert_eq!(bench.read("a"), text);
+    }
+}
+
+/// A call removes the whole folder: that is an error or a removal, and the files are still in the store.
+#[test]
+fn a_folder_that_a_call_removes_comes_back_from_the_store() {
+    let mut bench = Bench::new();
+    bench.write("d/a", "one\n");
+    bench.write("b", "b\n");
+    let start = bench.bash(|root| fs::write(root.join("c"), "c\n").unwrap());
+    let before = copy_of(&bench.root());
+    let batch = bench.recorder.begin();
+    bench.recorder.before_any_change(batch, call("bash")).unwrap();
+    fs::remove_dir_all(bench.root()).unwrap();
+    let ended = bench.recorder.end(batch);
+    assert!(!bench.root().exists(), "nothing makes the folder again: {ended:?}");
+    if let Ok(Some(changed)) = ended {
+        let expected = bench.fold(bench.leaf);
+        let data = bench.recorder.compose(changed, &expected).unwrap();
+        bench.nodes.push(super::bench::Node { parent: Some(bench.leaf), data: Some(data) });
+        bench.leaf = bench.nodes.len() - 1;
+    }
+    let plan = bench.recorder.workspace().plan(FilesWay::default());
+    assert!(plan.is_ok_and(|plan| plan.is_empty()) && !bench.root().exists());
+    fs::create_dir(bench.root()).unwrap();
+    bench.recorder = Bench::recorder(bench.dir.path(), "s", FileLimits::default());
+    if bench.leaf != start {
+        bench.restore(start);
+        assert_eq!(copy_of(&bench.root()), before);
+    }
+}
+
+/// A file system of so many bytes; `None` where this user may not mount one, which is said.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    fn mount(at: std::path::PathBuf, kib: u32) -> Option<Self> {
+        fs::create_dir_all(&at).unwrap();
+        let size = format!("size={kib}k,mode=0755");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&at).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at));
+        }
+        let said = b"NOT TESTED on a file system of its own: this user may not mount one\n";
+        drop(std::io::Write::write_all(&mut std::io::stderr(), said));
+        None
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(&self.0).output());
+    }
+}
+
+/// Real disks without room, for the folder and for the store.
+#[test]
+fn on_a_disk_without_room_nothing_is_lost_and_nothing_is_half() {
+    let noise = |length: usize| -> Vec<u8> {
+        let mut state = 7_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    };
+    // The folder is full when the old content, which was large, comes back.
+    let dir = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(dir.path().join("work"), 512) else { return };
+    let mut bench = Bench::new();
+    bench.recorder = Bench::recorder(dir.path(), "s", FileLimits::default());
+    let root = disk.0.clone();
+    fs::write(root.join("large"), noise(200_000)).unwrap();
+    fs::write(root.join("small"), "one\n").unwrap();
+    let start = bench.leaf;
+    let batch = bench.recorder.begin();
+    bench.recorder.before_any_change(batch, call("bash")).unwrap();
+    fs::write(root.join("large"), "little\n").unwrap();
+    fs::write(root.join("small"), "two\n").unwrap();
+    bench.record(batch);
+    let mut filled = 0;
+    while fs::write(root.join(format!("fill{filled}")), noise(4096)).is_ok() {
+        filled += 1;
+    }
+    let before = copy_of(&root);
+    let plan = bench.plan(start);
+    assert_eq!(plan.files.len(), 2);
+    let begun = bench.recorder.workspace().begin(plan, bench.of(start));
+    assert!(begun.is_err(), "there is no room for it");
+    assert_eq!(copy_of(&root), before, "no byte and no name differs");
+    (0..filled).for_each(|at| fs::remove_file(root.join(format!("fill{at}"))).unwrap());
+    let _failed_last = fs::remove_file(root.join(format!("fill{filled}")));
+    bench.restore(start);
+    assert_eq!(
+        (fs::read(root.join("large")).unwrap(), fs::read(root.join("small")).unwrap()),
+        (noise(200_000), b"one\n".to_vec())
+    );
+    // The store is full: the recording says so, and the files are as the call left them.
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("work")).unwrap();
+    let Some(store) = SmallDisk::mount(dir.path().join("data"), 64) else { return };
+    let recorder = Bench::recorder(dir.path(), "s", FileLimits::default());
+    fs::write(dir.path().join("work/large"), noise(300_000)).unwrap();
+    let batch = recorder.begin();
+    assert!(recorder.before_any_change(batch, call("bash")).is_err());
+    fs::write(dir.path().join("work/large"), "two\n").unwrap();
+    let ended = recorder.end(batch);
+    assert!(ended.as_ref().is_err() || ended.as_ref().is_ok_and(Option::is_none), "{ended:?}");
+    assert_eq!(fs::read(dir.path().join("work/large")).unwrap(), b"two\n");
+    drop(store);
 }

@@ -153,24 +153,42 @@ fn a_forged_entry_writes_nothing() {
     assert_eq!(files(&talk)[1..], ["-", "new\n"], "{said} {}", before.len());
 }
 
-/// Killed at any system call that changes a name, the files and the conversation are both before or both after it at the next start.
+/// The system calls that write, or that change a name.
+const WRITING: [&str; 13] = [
+    "renameat2",
+    "rename",
+    "fdatasync",
+    "fsync",
+    "unlinkat",
+    "unlink",
+    "symlinkat",
+    "mkdirat",
+    "mkdir",
+    "write",
+    "pwrite64",
+    "ftruncate",
+    "fchmod",
+];
+
+/// Killed before each system call that writes or changes a name, the files and the conversation are both before or both after it at the next
+/// start.
 #[test]
 fn a_restore_that_is_killed_ends_whole_or_not_at_all() {
     if !can_inject("restores that are killed at a system call") {
         return;
     }
+    let talk = talk();
+    let prompt = session(&talk);
+    let changed = files(&talk);
+    let last = talk.lines().last().unwrap()["id"].as_str().unwrap().to_owned();
     let (mut before, mut after) = (0, 0);
-    for call in ["renameat2", "rename", "fdatasync", "unlinkat", "symlinkat"] {
-        for when in 1..=6 {
-            let talk = talk();
-            let prompt = session(&talk);
-            let changed = files(&talk);
+    for call in WRITING {
+        for when in 1.. {
             let inner = talk.command(&["switch", "latest", &prompt, "--files"]);
             let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
             let is_killed = output.status.signal().is_some();
             let said = talk.run(&["switch", "latest", &prompt, "--files", "--dry-run"]);
-            let has_moved = talk.run(&["context", "latest"]);
-            let has_moved = !has_moved.contains("done");
+            let has_moved = !talk.run(&["context", "latest"]).contains("done");
             let found = files(&talk);
             let what = format!("{call} {when}: {found:?} {said}");
             match has_moved {
@@ -180,12 +198,17 @@ fn a_restore_that_is_killed_ends_whole_or_not_at_all() {
             let names = std::fs::read_dir(talk.world.work()).unwrap().map(|entry| entry.unwrap().file_name());
             let rest: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".offshoot")).collect();
             assert!(rest.is_empty(), "{what} {rest:?}");
-            if is_killed {
-                *(if has_moved { &mut after } else { &mut before }) += 1;
+            if has_moved {
+                talk.run(&["switch", "latest", &last, "--files"]);
+                assert_eq!(files(&talk), changed, "{what}: the way back");
             }
+            if !is_killed {
+                break;
+            }
+            *(if has_moved { &mut after } else { &mut before }) += 1;
         }
     }
-    assert!(before > 0 && after > 0, "kills before and after the move: {before}, {after}");
+    assert!(before > 5 && after > 5, "kills before and after the move: {before}, {after}");
     say(&format!("restores: {before} killed before the move, {after} after it, 0 in between"));
 }
 
@@ -518,8 +541,8 @@ fn a_recording_that_is_killed_loses_no_file_and_the_next_one_goes_on() {
         return;
     }
     let (mut killed, mut recorded) = (0, 0);
-    for (call, times) in [("renameat2", 1..=4), ("rename", 1..=2), ("fdatasync", 3..=6)] {
-        for when in times {
+    for call in ["renameat2", "rename", "fdatasync", "fsync", "mkdir", "mkdirat", "unlink", "unlinkat"] {
+        for when in 1.. {
             let command = "cat a.txt > c.txt; echo changed > a.txt";
             let talk = Talk::new([
                 bash("c1", command),
@@ -531,7 +554,10 @@ fn a_recording_that_is_killed_loses_no_file_and_the_next_one_goes_on() {
             talk.world.write("a.txt", "one\n");
             let inner = talk.command(&["-p", "change it", "--approval", "auto"]);
             let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
-            killed += usize::from(output.status.signal().is_some());
+            if output.status.signal().is_none() {
+                break;
+            }
+            killed += 1;
             let files = ["a.txt", "c.txt"]
                 .map(|name| std::fs::read_to_string(talk.world.work().join(name)).unwrap_or_default());
             let what = format!("{call} {when} {} {files:?}", output.status);

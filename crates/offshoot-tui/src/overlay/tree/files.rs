@@ -114,8 +114,8 @@ impl FilesLook {
             Self::Asked => " · looking…".to_owned(),
             Self::Failed(why) => format!(" · {}", clean(why)),
             Self::Known(FilesDiff { count: 0, lines, .. }) if lines.len() == 1 => " · none would change".to_owned(),
-            Self::Known(FilesDiff { count: 1, .. }) => " · d shows 1 file".to_owned(),
-            Self::Known(FilesDiff { count, .. }) => format!(" · d shows {count} files"),
+            Self::Known(FilesDiff { count: 1, .. }) => " · d: 1 file".to_owned(),
+            Self::Known(FilesDiff { count, .. }) => format!(" · d: {count} files"),
         }
     }
 

@@ -296,7 +296,7 @@ mod tests {
         let warning = Some("recorded at another commit".to_owned());
         let preview = FilesPreview { patches, more: 2, staying: vec!["b.txt: stays".to_owned()], warning };
         question.files = FilesLook::Known(FilesDiff::new(&preview));
-        assert_eq!(question.files.words(), " · d shows 3 files");
+        assert_eq!(question.files.words(), " · d: 3 files");
         assert!(question.files.is_across_commits());
         press(&mut question, &keymap, "d pagedown");
         let shown = |question: &mut Question, size: (u16, u16)| {

@@ -310,7 +310,7 @@ impl TreeSelector {
         let room = columns.saturating_sub(2);
         // The answers have the cost of a summary beside them.
         let line = if question.is_writing { ForecastWords::line } else { ForecastWords::request_line };
-        let forecast = self.forecast().and_then(|words| line(words, room));
+        let forecast = self.forecast().filter(|_| !brings_files).and_then(|words| line(words, room));
         let forecast = forecast.map(|forecast| format!("  {}", text::fit(&forecast, room)));
         vec![
             Line::default(),
