@@ -13,7 +13,7 @@ use super::writing::IndexWriter;
 
 /// After so many bytes of prepared rows, what was read is kept: first soon, then twice as much each time, up to the second.
 const FIRST_BATCH: usize = 1 << 20;
-const LARGEST_BATCH: usize = 32 << 20;
+const LARGEST_BATCH: usize = 16 << 20;
 /// How many pieces of sessions wait for the writer.
 const WAITING: usize = 4;
 
