@@ -36,7 +36,9 @@ fn help_of_a_command_ends_with_examples() {
 
     With --files the files that this session changed since come back as well, as
     they were at the entry. What somebody else changed in them is merged, or
-    stays. Without it all files stay as they are.
+    stays. Without it all files stay as they are. If git has another commit checked
+    out than when the files were recorded, nothing is done without
+    --across-commits.
 
     --dry-run shows how many entries would be left behind, the tokens of the next
     request, what the provider probably still caches of them, and the price
@@ -65,6 +67,9 @@ fn help_of_a_command_ends_with_examples() {
 
           --files
               Bring back the files of the entry, too
+
+          --across-commits
+              Bring files also if git has another commit checked out than when they were recorded
 
           --dry-run
               Show what would be left behind and what the next request would cost, and write nothing
