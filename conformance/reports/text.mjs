@@ -120,7 +120,13 @@ const ROWS = [
   ["neighbour of anthropics/claude-code#56064", "a client of RPC sends half a character", async (place) => {
     const model = await place.model([answer("fine")]);
     const lines = [`{"id":"i${HALF}","type":"prompt","message":"a${HALF}"}`, '{"id":2,"type":"get_state"}'];
-    const { stdout } = await place.offshoot(["--mode", "rpc"], { input: `${lines.join("\n")}\n` });
+    // The end of the input ends the program, also before it has asked the model.
+    const when = (child) => {
+      let told = "";
+      child.stdout.on("data", (piece) => (told += piece).includes('"type":"agent_end"') && child.stdin.end());
+      child.stdin.write(`${lines.join("\n")}\n`);
+    };
+    const { stdout } = await place.offshoot(["--mode", "rpc"], { input: null, when });
     const first = stdout.split("\n").find((line) => line.includes('"command":"prompt"'));
     assert.ok(first.includes(`"id":"i${HALF}"`) && JSON.parse(first).success, first);
     assert.match(model.last, /a\ufffd/);
