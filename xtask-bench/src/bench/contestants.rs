@@ -223,7 +223,7 @@ impl Contestant {
                     Task::Tree | Task::TreeFirst => &["tree", &input, "--flat", "--filter", "all"],
                     Task::Drawn => &["tree", &input],
                     Task::Show | Task::ShowFirst => &["show", &input],
-                    Task::Page => &["export", &input, NEW_PAGE],
+                    Task::Page => &["export", &input, "--output", NEW_PAGE],
                     Task::OneById => &["show", "--summary", &wanted_id()],
                     Task::Branches => &["branches", &input, "--json"],
                     Task::Fork => &["fork", &input],
