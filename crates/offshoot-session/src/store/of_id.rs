@@ -58,11 +58,14 @@ fn files_in(folder: &Folder, id: &str, has_children: bool) -> Result<Vec<PathBuf
 fn in_folder(folder: &Path, id: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for_each_name(folder, &mut |name, _| {
-        let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".jsonl")) else { return };
-        let said = id_in_name(Path::new(name)).unwrap_or(stem);
-        let path = || folder.join(name);
-        if (said == id || !is_session_uuid(said)) && read_id(&path()).as_deref() == Some(id) {
-            found.push(path());
+        let path = Path::new(name);
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            return;
+        }
+        let may_have_it = id_in_name(path).is_none_or(|said| said == id || !is_session_uuid(said));
+        let path = folder.join(path);
+        if may_have_it && read_id(&path).as_deref() == Some(id) {
+            found.push(path);
         }
     })?;
     Ok(found)
@@ -93,6 +96,8 @@ fn for_each_name(folder: &Path, each: &mut dyn FnMut(&OsStr, bool)) -> Result<()
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
     use crate::store::{DirStore, Flavour};
 
@@ -114,6 +119,8 @@ mod tests {
         let at = |name: &str| root.path().join(name);
         put(&at(&format!("--a--/2026_{ONE}.jsonl")), ONE);
         put(&at("--a--/copy.jsonl"), ONE);
+        let no_text = at("--a--").join(std::ffi::OsStr::from_bytes(b"\xff.jsonl"));
+        put(&no_text, ONE);
         put(&at(&format!("--b--/2026_{TWO}.jsonl")), TWO);
         // Its name says another id: only a look at its header would tell.
         put(&at(&format!("--b--/2027_{TWO}.jsonl")), "another");
@@ -123,7 +130,7 @@ mod tests {
         assert_eq!(found(&store, TWO), [at(&format!("--b--/2026_{TWO}.jsonl"))]);
         let mut copies = found(&store, ONE);
         copies.sort();
-        assert_eq!(copies, [at(&format!("--a--/2026_{ONE}.jsonl")), at("--a--/copy.jsonl")]);
+        assert_eq!(copies, [at(&format!("--a--/2026_{ONE}.jsonl")), at("--a--/copy.jsonl"), no_text]);
         let child = ONE.replace("57", "99");
         assert!(found(&store, &child).is_empty() && found(&store, &TWO.replace("58", "00")).is_empty());
         assert_eq!(found(&store.with_children(), &child).len(), 1);
