@@ -61,7 +61,7 @@ pub(crate) fn message(mode: ApprovalMode, has_plan_tool: bool) -> CustomMessage 
     }
 }
 
-/// The mode in the last message about it, or about an accepted plan; `None` if there is no such message.
+/// The mode in the last message about the mode or an accepted plan; `None` without such a message.
 pub(crate) fn told(session: &Session, context: &Context) -> Option<ToldMode> {
     last_told(session, context, &[KIND, told_plan::KIND], |details| {
         Some(ToldMode::of(ApprovalMode::parse(&details.str("mode")?)?))

@@ -239,7 +239,7 @@ fn borrowed(own: PathBuf) -> Vec<PathBuf> {
     while let Some(folder) = folders.get(read).cloned() {
         read += 1;
         let named = read_regular_text(&folder.join("info/alternates"), LONGEST_ALTERNATES).unwrap_or_default();
-        // A path in quotes has bytes that are no text: what is there counts as not in git.
+        // A path in quotes contains escaped bytes. Its folder is not searched.
         for path in named.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '"'])) {
             let path = folder.join(path);
             if folders.len() < MOST_ALTERNATES && !folders.contains(&path) {

@@ -48,7 +48,7 @@ pub(crate) fn parts_of(path: &Path) -> Option<(PathBuf, String)> {
 /// The ids of the runs of a history, oldest first.
 ///
 /// # Errors
-/// It cannot be read, is too long, or is no text.
+/// The history cannot be read, is too long, or is not UTF-8.
 pub(crate) fn ids_of(file: &Path) -> io::Result<Vec<String>> {
     let text = read_regular_text(file, LONGEST)?;
     Ok(runs(file, &text).into_iter().map(|(id, _)| id).collect())

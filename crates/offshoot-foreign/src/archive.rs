@@ -62,7 +62,7 @@ pub struct ArchivedSession {
 }
 
 impl ArchivedSession {
-    /// Whether its source is no longer there.
+    /// Whether its source has been deleted.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         is_source_gone(&self.source)

@@ -12,6 +12,7 @@ use crate::agent::Agent;
 use crate::cursor::text;
 use crate::foreign_medium::ForeignMedium;
 use crate::old_json;
+use crate::record::on_one_line;
 use manifest::{Segment, read_manifest};
 
 /// The file in the folder of a copy that lists its segments.
@@ -59,7 +60,7 @@ impl KeptSource {
                 text::records(&String::from_utf8_lossy(&bytes)).into_bytes()
             }
             Agent::Gemini if old_json::is_old(self.agent, &self.source) => {
-                old_json::on_one_line(&String::from_utf8_lossy(&bytes)).into_bytes()
+                (on_one_line(&String::from_utf8_lossy(&bytes)) + "\n").into_bytes()
             }
             _ => bytes,
         };
@@ -73,7 +74,7 @@ pub fn source_of(path: &Path) -> PathBuf {
     KeptSource::at(path).map_or_else(|| path.to_path_buf(), |kept| kept.source)
 }
 
-/// Whether the source of a copy is no longer there.
+/// Whether the source of a copy has been deleted.
 pub(crate) fn is_source_gone(source: &Path) -> bool {
     let is_part = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
     let file = source.parent().filter(|store| store.extension().is_some_and(is_part)).unwrap_or(source);

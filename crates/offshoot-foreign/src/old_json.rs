@@ -9,6 +9,7 @@ use offshoot_session::medium::{Stamp, read_regular_text};
 
 use crate::agent::Agent;
 use crate::foreign_medium::ForeignMedium;
+use crate::record::on_one_line;
 
 /// A longer file is not read.
 const LONGEST: u64 = 64 << 20;
@@ -38,13 +39,8 @@ pub(crate) fn agent_of(path: &Path) -> Option<Agent> {
 pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> {
     let stamp = Stamp::of(&std::fs::symlink_metadata(path)?);
     let text = read_regular_text(path, LONGEST)?;
-    let lines = if agent == Agent::Gemini { on_one_line(&text) } else { opencode(path, &text)? };
+    let lines = if agent == Agent::Gemini { on_one_line(&text) + "\n" } else { opencode(path, &text)? };
     Ok(ForeignMedium::of_bytes(path, stamp, lines.into_bytes()))
-}
-
-/// JSON on one line: a line break can only stand between values.
-pub(crate) fn on_one_line(text: &str) -> String {
-    text.trim().replace(['\n', '\r'], " ") + "\n"
 }
 
 /// The sessions of opencode's old store, each with its file.
@@ -79,10 +75,10 @@ fn opencode(path: &Path, text: &str) -> io::Result<String> {
     let object = member(object, "revert", session.get("revert"));
     let object = object.raw("time_created", created(session));
     // What the newer store has no column for.
-    let mut lines = object.raw("file", on_one_line(text).trim()).str("table", "session").finish() + "\n";
+    let mut lines = object.raw("file", on_one_line(text)).str("table", "session").finish() + "\n";
     let (mut found, mut left) = (Vec::new(), MOST_BYTES);
     let mut read = |file: &Path| {
-        let text = on_one_line(&read_regular_text(file, LONGEST)?);
+        let text = on_one_line(&read_regular_text(file, LONGEST)?) + "\n";
         left = left.checked_sub(text.len()).ok_or_else(|| io::Error::other("its files have more than 1 GiB"))?;
         Ok::<_, io::Error>(text)
     };

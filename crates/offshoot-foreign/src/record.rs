@@ -106,3 +106,7 @@ pub(crate) fn for_each_record(
     let span = RecordSpan { at: start, length: u32::try_from(whole).unwrap_or(u32::MAX), number };
     each(RawRecord { span, bytes: if skipped > 0 { &[] } else { &buffer }, is_terminated: false })
 }
+/// JSON on one line, as a record needs it. Line breaks are only between its values.
+pub(crate) fn on_one_line(json: &str) -> String {
+    json.trim().replace(['\n', '\r'], " ")
+}

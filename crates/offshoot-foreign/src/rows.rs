@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::agent::Agent;
 use crate::cursor::store;
 use crate::foreign_store::{ForeignStore, ForeignStoreError};
+use crate::record::on_one_line;
 
 pub(crate) use children::children_of;
 
@@ -161,8 +162,7 @@ fn object(row: &Row<'_>, table: &str, json: &[&str]) -> rusqlite::Result<Object>
             ValueRef::Text(text) => {
                 let text = String::from_utf8_lossy(text);
                 let is_json = json.contains(&name) && Json::parse(&text).is_ok();
-                // A line break can only stand between values.
-                if is_json { object.raw(name, text.replace(['\n', '\r'], " ")) } else { object.str(name, &text) }
+                if is_json { object.raw(name, on_one_line(&text)) } else { object.str(name, &text) }
             }
         };
     }

@@ -21,8 +21,8 @@ pub struct KeptVersions {
     of: HashMap<String, Vec<(String, bool)>>,
     /// Hashes of the bytes of all.
     whole: HashSet<[u8; 32]>,
-    /// What hangs at the ends of branches and is no entry of the agent's: kept records and files, and the end of a subagent. What comes next
-    /// hangs on that.
+    /// Entries at the ends of branches that the agent does not have: kept records and files, and the end of a subagent. The next entry of
+    /// the branch follows them.
     pub(crate) tails: HashMap<EntryId, EntryId>,
     /// The end of the branch on which the imported session is open.
     pub(crate) leaf: Option<EntryId>,

@@ -99,7 +99,7 @@ fn part_starts(parts: u64, medium: &dyn Medium, loaded: &Loaded) -> io::Result<V
             let is_before = tree.entries_from(middle).next().is_some_and(|ix| tree.node(ix).offset() < wanted);
             (from, to) = if is_before { (middle + 1, to) } else { (from, middle) };
         }
-        // What stands before an entry in its line, such as NUL bytes, belongs to it.
+        // Bytes before an entry in its line, such as NUL bytes, belong to it: a part begins only where a line does.
         for ix in tree.entries_from(from) {
             let (offset, number) = (tree.node(ix).offset(), tree.node(ix).line());
             let is_later = starts.last().is_some_and(|last| last.offset < offset);

@@ -152,7 +152,7 @@ fn find_appended(place: &Place, of: &RestoreFor, digest: &str) -> Option<String>
 fn short_head(head: &str) -> String {
     match head.strip_prefix("refs/heads/") {
         Some(branch) => one_line(branch, 60),
-        None => head.chars().take(12).collect(),
+        None => one_line(&head.chars().take(12).collect::<String>(), 60),
     }
 }
 

@@ -63,7 +63,7 @@ pub struct TaskLimits {
     pub seconds: Option<u64>,
 }
 
-/// A limit that is no positive number lets nothing through.
+/// A limit that is not a positive number allows nothing.
 fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Ok(args::number(from)?.map(|amount| if amount > 0.0 { amount } else { 0.0 }))
 }

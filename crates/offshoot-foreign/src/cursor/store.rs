@@ -9,6 +9,8 @@ use offshoot_session::medium::read_regular_text;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::record::on_one_line;
+
 /// What is never copied.
 const SECRET: &str = "blobEncryptionKey";
 /// A longer note beside a store is not read.
@@ -71,14 +73,9 @@ fn bytes(value: ValueRef<'_>) -> Vec<u8> {
 fn without_secret(meta: Json<'_>) -> String {
     let members = meta.members().filter(|(name, _)| name != SECRET);
     let object = members.fold(Object::new().str("table", "meta"), |object, (name, value)| {
-        if name == "table" { object } else { object.raw(&name, on_one_line(value)) }
+        if name == "table" { object } else { object.raw(&name, on_one_line(value.text())) }
     });
     object.finish()
-}
-
-/// A line break can only stand between values.
-fn on_one_line(value: Json<'_>) -> String {
-    value.text().replace(['\n', '\r'], " ")
 }
 
 /// A blob as a record. One that is no JSON is only counted: it is encrypted, or names other blobs.
@@ -86,7 +83,7 @@ fn record(table: &str, id: &str, data: &[u8]) -> String {
     let object = Object::new().str("table", table).str("id", id);
     let text = std::str::from_utf8(data).ok();
     match text.and_then(|text| Json::parse(text).ok()).filter(|json| json.kind() == JsonKind::Object) {
-        Some(json) => object.raw("data", on_one_line(json)).finish(),
+        Some(json) => object.raw("data", on_one_line(json.text())).finish(),
         None => object.raw("bytes", data.len()).finish(),
     }
 }
@@ -100,7 +97,7 @@ fn unhex(text: &[u8]) -> Option<Vec<u8>> {
     pairs.collect()
 }
 
-/// The digests in the repeated field 1 of a protobuf message. Reading ends at what is no field.
+/// The digests in the repeated field 1 of a protobuf message. Stops at bytes that are not a field.
 fn ids_in(mut message: &[u8]) -> Vec<String> {
     let mut ids = Vec::new();
     while ids.len() < MOST_BLOBS

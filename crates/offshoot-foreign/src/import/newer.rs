@@ -1,4 +1,4 @@
-//! Records that an agent has changed in place: a newer version stands beside the old one. Knows no agent.
+//! Records that an agent has changed in place: the import keeps the newer version beside the old one. Knows no agent.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which subagents a session has, and what is said of each outside of its own records. Claude Code has transcripts in folders below the
+//! Lists the subagents of a session, with the facts about each that are outside its own records. Claude Code has transcripts in folders below the
 //! session's own, each with a note that names the call; Gemini CLI has a folder of logs without notes; opencode and Crush have rows that
 //! name their parent.
 

@@ -1,4 +1,4 @@
-//! Patches of files as coloured lines, at most so many. Knows no tree.
+//! Patches of files as coloured lines, up to a limit. Does not use the tree.
 
 use offshoot_agent::branch_files::FilePatch;
 
@@ -8,7 +8,7 @@ use crate::theme::Token;
 /// More lines are not shown.
 const MOST: usize = 10_000;
 
-/// What is said where there is no patch.
+/// The texts for files without a patch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PatchWords {
     /// A content is not known.
@@ -27,7 +27,7 @@ pub(super) fn patch_lines(patches: &[FilePatch], words: PatchWords) -> Vec<(Toke
         match patch.as_deref() {
             None => lines.push((Token::Muted, format!("  {}", words.unknown))),
             Some("") => lines.push((Token::Muted, format!("  {}", words.same))),
-            Some(patch) => lines.extend(patch.lines().filter(|line| !is_name(line)).map(patch_line)),
+            Some(patch) => lines.extend(changes(patch).map(patch_line)),
         }
         lines.push((Token::Text, String::new()));
     }
@@ -42,9 +42,13 @@ pub(super) fn patch_lines(patches: &[FilePatch], words: PatchWords) -> Vec<(Toke
     lines
 }
 
-/// Whether a line names the files of a patch.
-fn is_name(line: &str) -> bool {
-    line.starts_with("--- ") || line.starts_with("+++ ")
+/// A patch without the two lines before the first change, which name the file. Later lines may begin alike: a removed `-- x` is `--- x`.
+fn changes(patch: &str) -> impl Iterator<Item = &str> {
+    let mut lines = patch.lines().peekable();
+    for name in ["--- ", "+++ "] {
+        lines.next_if(|line| line.starts_with(name));
+    }
+    lines
 }
 
 fn patch_line(line: &str) -> (Token, String) {
@@ -55,4 +59,20 @@ fn patch_line(line: &str) -> (Token, String) {
         _ => Token::ToolDiffContext,
     };
     (token, format!("  {}", clean(&line.replace('\t', "    "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: PatchWords = PatchWords { unknown: "unknown", same: "same", none: "none" };
+
+    #[test]
+    fn every_changed_line_is_shown() {
+        let patch = "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- old comment\n+++ new\n same\n";
+        let lines = patch_lines(&[FilePatch { path: "x.sql".to_owned(), patch: Some(patch.to_owned()) }], WORDS);
+        let texts: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["  x.sql", "  @@ -1,2 +1,2 @@", "  --- old comment", "  +++ new", "   same"]);
+        assert_eq!(patch_lines(&[], WORDS), [(Token::Muted, "  none".to_owned())]);
+    }
 }
