@@ -14,8 +14,8 @@ use crate::medium::FileMedium;
 /// Whether a word has the form of a session's id: 36 characters, as `01890a5d-ac96-774b-bcce-b302099a8057`.
 #[must_use]
 pub fn is_session_uuid(word: &str) -> bool {
-    let is_part = |(at, byte)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { u8::is_ascii_hexdigit(&byte) };
-    word.len() == 36 && word.bytes().enumerate().all(is_part)
+    // The shorter and longer forms of UUIDs are not names of sessions.
+    word.len() == 36 && uuid::Uuid::try_parse(word).is_ok()
 }
 
 /// The id in the name of a session's file; the whole stem of another name. The header's id decides.
