@@ -76,7 +76,8 @@ fn import(agent: Agent, path: &Path, end: OpenEnd, known: &mut HashSet<String>) 
     lines
 }
 
-fn whole(agent: Agent, path: &Path) -> String {
+/// All lines of an import.
+pub(crate) fn whole(agent: Agent, path: &Path) -> String {
     let lines = import(agent, path, OpenEnd::Taken, &mut HashSet::new());
     lines.iter().map(|(line, _)| format!("{line}\n")).collect()
 }

@@ -258,6 +258,9 @@ fn a_hostile_store_of_blobs_gives_no_key_and_names_no_other_file() {
         if let Ok(session) = opened {
             let text = spelled(&session);
             assert!(text.contains("asked") && !text.contains("s3cret-key"), "{text}");
+            // Every other byte of the store comes along.
+            let imported = crate::imports::whole(Agent::Cursor, &found[0]);
+            assert!(imported.contains("latestRootBlobId") && !imported.contains("s3cret-key"), "{imported}");
             assert_eq!(
                 session.tree().entries().filter(|ix| session.tree().node(*ix).kind() == Kind::Message).count(),
                 2
