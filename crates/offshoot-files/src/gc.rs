@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::changes::{ChangeSet, FileChange};
 use crate::content::ContentHash;
-use crate::error::FilesResult;
+use crate::error::{FilesResult, io_error};
 use crate::scan::Snapshot;
 use crate::seen_file::seen_contents;
-use crate::store::StoreSize;
+use crate::store::{StoreSize, unfinished_in};
 use crate::workspace::Workspace;
+
+/// Names under which [`offshoot_session::medium::replace_file`] writes.
+const REPLACING: &str = ".settings.";
 
 /// What a collection removed, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +50,8 @@ impl Workspace {
         let seen: BTreeSet<ContentHash> = seen_contents(&self.seen_path()).into_iter().collect();
         let mut all = self.store.list();
         all.sort_by_key(|(_, _, at)| *at);
-        let mut collected = CollectedFiles::default();
+        let mut collected =
+            CollectedFiles { unreached: self.remove_unfinished(now, how)?, ..CollectedFiles::default() };
         let mut kept = Vec::new();
         let remove = |hash: &ContentHash| match how {
             Collection::Look => Ok(()),
@@ -76,8 +80,22 @@ impl Workspace {
 }
 
 impl Workspace {
+    /// Removes what killed programs have left half written, unless it is so young that one may still write it.
+    fn remove_unfinished(&self, now: i64, how: Collection) -> FilesResult<StoreSize> {
+        let mut removed = StoreSize::default();
+        let unfinished = self.store.unfinished().into_iter().chain(unfinished_in(self.data(), REPLACING));
+        for file in unfinished.filter(|file| now.saturating_sub(file.at) >= YOUNG) {
+            if how == Collection::Remove {
+                std::fs::remove_file(&file.path).map_err(io_error("remove", &file.path))?;
+            }
+            add(&mut removed, file.bytes);
+        }
+        Ok(removed)
+    }
+
     /// Removes the oldest contents as long as the store is larger than its bound. Those of the files as they are now stay.
-    pub(crate) fn shrink(&self, seen: &Snapshot) -> FilesResult<StoreSize> {
+    pub(crate) fn shrink(&self, seen: &Snapshot, now: i64) -> FilesResult<StoreSize> {
+        self.remove_unfinished(now, Collection::Remove)?;
         let mut all = self.store.list();
         let mut size: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
         let mut removed = StoreSize::default();

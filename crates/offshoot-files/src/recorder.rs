@@ -277,7 +277,7 @@ impl Recorder {
         let mut shrunk = StoreSize::default();
         if is_first && seen.read > 0 {
             write_seen(&kept, &seen);
-            shrunk = self.workspace.shrink(&seen)?;
+            shrunk = self.workspace.shrink(&seen, self.clock.now())?;
         }
         let mut state = self.state();
         if is_first {

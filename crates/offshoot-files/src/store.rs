@@ -6,13 +6,15 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use offshoot_session::medium::{make_private_folder, open_regular, sync_folder};
+use offshoot_session::medium::{Stamp, make_private_folder, open_regular, sync_folder};
 
 use crate::content::ContentHash;
 use crate::error::{FilesError, FilesResult, io_error};
 
 /// Fast, and half the size of most sources.
 const LEVEL: i32 = 1;
+/// A content that is being written.
+const UNFINISHED: &str = ".tmp";
 
 /// The contents of one workspace.
 #[derive(Debug, Clone)]
@@ -20,6 +22,15 @@ pub struct ContentStore {
     folder: PathBuf,
     /// The largest content that is read back.
     limit: u64,
+}
+
+/// A file of a store.
+#[derive(Debug)]
+pub(crate) struct StoredFile {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// When it was written, in milliseconds.
+    pub(crate) at: i64,
 }
 
 /// The size of a store.
@@ -47,7 +58,7 @@ impl ContentStore {
     /// Whether there is a content of this name.
     #[must_use]
     pub fn has(&self, hash: &ContentHash) -> bool {
-        self.place(hash).is_file()
+        is_content(&self.place(hash))
     }
 
     /// Keeps a content. It is there when this returns.
@@ -57,20 +68,18 @@ impl ContentStore {
     pub fn put(&self, bytes: &[u8]) -> FilesResult<ContentHash> {
         let hash = ContentHash::of(bytes);
         let place = self.place(&hash);
-        if place.is_file() {
+        if is_content(&place) {
             return Ok(hash);
         }
         let group = place.parent().unwrap_or(&self.folder);
         let cannot = || io_error("store a content in", group);
         make_private_folder(group).map_err(cannot())?;
         let pressed = zstd::bulk::compress(bytes, LEVEL).map_err(cannot())?;
-        let mut file = tempfile::NamedTempFile::new_in(group).map_err(cannot())?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(group).map_err(cannot())?;
         file.write_all(&pressed).map_err(cannot())?;
-        match file.persist_noclobber(&place) {
-            Ok(_) => Ok(hash),
-            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(hash),
-            Err(error) => Err(cannot()(error.error)),
-        }
+        // Another program may have stored the same meanwhile.
+        file.persist(&place).map_err(|error| cannot()(error.error))?;
+        Ok(hash)
     }
 
     /// Keeps a content. It is on the disk when this returns.
@@ -101,18 +110,18 @@ impl ContentStore {
 
     /// Every content, with its size on disk and when it was stored, in milliseconds.
     pub(crate) fn list(&self) -> Vec<(ContentHash, u64, i64)> {
-        let mut found = Vec::new();
-        for group in folders(&self.folder) {
-            let Some(start) = group.file_name().and_then(|name| name.to_str()) else { continue };
-            for file in fs::read_dir(&group).into_iter().flatten().filter_map(Result::ok) {
-                let Some(rest) = file.file_name().to_str().map(str::to_owned) else { continue };
-                let Ok(hash) = ContentHash::try_from(format!("{start}{rest}")) else { continue };
-                let Ok(meta) = file.metadata() else { continue };
-                let at = offshoot_session::medium::Stamp::of(&meta).modified_at().unwrap_or_default();
-                found.push((hash, meta.len(), at));
-            }
-        }
-        found
+        let hash = |path: &Path| {
+            let [rest, start] = [Some(path), path.parent()].map(|part| part.and_then(Path::file_name)?.to_str());
+            ContentHash::try_from(format!("{}{}", start?, rest?)).ok()
+        };
+        let groups = folders(&self.folder);
+        let files = groups.iter().flat_map(|group| stored_files(group));
+        files.filter_map(|file| Some((hash(&file.path)?, file.bytes, file.at))).collect()
+    }
+
+    /// What killed programs have left half written.
+    pub(crate) fn unfinished(&self) -> Vec<StoredFile> {
+        folders(&self.folder).iter().flat_map(|group| unfinished_in(group, UNFINISHED)).collect()
     }
 
     /// How much there is.
@@ -128,6 +137,26 @@ impl ContentStore {
         let place = self.place(hash);
         fs::remove_file(&place).map_err(io_error("remove", &place))
     }
+}
+
+/// Whether a content is there. One without a byte was written before the machine lost its power.
+fn is_content(place: &Path) -> bool {
+    fs::metadata(place).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+}
+
+fn stored_files(folder: &Path) -> Vec<StoredFile> {
+    let found = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).filter_map(|entry| {
+        let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        let at = Stamp::of(&meta).modified_at().unwrap_or_default();
+        Some(StoredFile { path: entry.path(), bytes: meta.len(), at })
+    });
+    found.collect()
+}
+
+/// The files in a folder whose names begin like this.
+pub(crate) fn unfinished_in(folder: &Path, start: &str) -> Vec<StoredFile> {
+    let is_named = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
+    stored_files(folder).into_iter().filter(|file| is_named(&file.path)).collect()
 }
 
 fn folders(folder: &Path) -> Vec<PathBuf> {
@@ -150,6 +179,11 @@ mod tests {
         let other = zstd::bulk::compress(b"another", 1).unwrap();
         std::fs::write(store.place(&hash), other).unwrap();
         assert!(matches!(store.get(&hash), Err(FilesError::Missing(_))));
+        // A machine that lost its power may leave a name without bytes: the content is stored again.
+        std::fs::write(store.place(&hash), "").unwrap();
+        assert!(!store.has(&hash));
+        store.put(b"some text").unwrap();
+        assert_eq!(store.get(&hash).unwrap(), b"some text");
     }
 
     #[test]

@@ -10,4 +10,5 @@ mod bench;
 mod basics;
 mod faults;
 mod git_contents;
+mod kills;
 mod properties;
