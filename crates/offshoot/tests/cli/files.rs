@@ -361,6 +361,11 @@ fn branches() -> (Talk, String) {
     (talk, id(lines.last().unwrap()))
 }
 
+/// The files with the changes of both branches.
+fn both() -> [String; 2] {
+    ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()]
+}
+
 fn work(talk: &Talk) -> [String; 2] {
     ["a.txt", "n.txt"]
         .map(|name| std::fs::read_to_string(talk.world.work().join(name)).unwrap_or_else(|_| "-".to_owned()))
@@ -369,7 +374,7 @@ fn work(talk: &Talk) -> [String; 2] {
 #[test]
 fn picks_and_merges_bring_what_the_branch_changed_onto_the_files_as_they_are() {
     let (talk, other) = branches();
-    let (before, both) = (work(&talk), ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()]);
+    let (before, both) = (work(&talk), both());
     let said = talk.run(&["pick", "latest", &format!("..{other}"), "--files", "--dry-run"]);
     assert!(said.contains("would merge a.txt") && said.contains("would write n.txt"), "{said}");
     assert_eq!(work(&talk), before);
@@ -436,38 +441,61 @@ fn picks_and_merges_bring_what_the_branch_changed_onto_the_files_as_they_are() {
     assert_eq!(work(&talk), ["mine\n", "new\n"]);
 }
 
+/// A copy of a folder with times and links.
+fn copied(from: &std::path::Path, to: &std::path::Path) {
+    let output = std::process::Command::new("cp").arg("-a").args([from, to]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Every so many kills one is tried, and all of them where that is asked for.
+fn kill_step() -> usize {
+    if std::env::var_os("OFFSHOOT_ALL_KILLS").is_some() { 1 } else { 2 }
+}
+
+/// Killed before each system call that writes or changes a name, the files come with their entry, or not at all.
 #[test]
 fn a_pick_that_is_killed_brings_files_with_their_entry_or_not_at_all() {
     if !can_inject("picks that are killed at a system call") {
         return;
     }
+    let (talk, other) = branches();
+    let before = work(&talk);
+    let kept = talk.world.home().with_file_name("kept");
+    copied(&talk.world.home(), &kept);
     let (mut without, mut with) = (0, 0);
-    for (call, times) in [("renameat2", 1..=2), ("fdatasync", 2..=5)] {
-        for when in times {
-            let (talk, other) = branches();
-            let before = work(&talk);
+    for (first, call) in WRITING.iter().enumerate() {
+        for when in (1 + first % kill_step()..).step_by(kill_step()) {
+            std::fs::remove_dir_all(talk.world.home()).unwrap();
+            copied(&kept, &talk.world.home());
             let inner = talk.command(&["pick", "latest", &format!("..{other}"), "--files"]);
             let output = fed(injected(&inner, &[format!("{call}:signal=KILL:when={when}")], None), "");
             // The next program completes it, or takes it back.
             let status = talk.run(&["files", "status", "latest"]);
             let is_recorded = talk.lines().iter().any(|line| line["data"]["calls"][0]["name"] == "pick");
-            let expected = if is_recorded { ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()] } else { before };
-            assert_eq!(work(&talk), expected, "{call} {when} {} {status}", output.status);
-            if output.status.signal().is_some() {
-                *(if is_recorded { &mut with } else { &mut without }) += 1;
-                let said = talk.run(&["undo", "latest", "--files"]);
-                assert!(!is_recorded || work(&talk)[1] == "-", "{said}");
+            let expected = if is_recorded { &both() } else { &before };
+            let what = format!("{call} {when} {} {status}", output.status);
+            assert_eq!(work(&talk), *expected, "{what}");
+            let names = std::fs::read_dir(talk.world.work()).unwrap().map(|entry| entry.unwrap().file_name());
+            let rest: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".offshoot")).collect();
+            assert!(rest.is_empty(), "{what} {rest:?}");
+            if is_recorded {
+                talk.run(&["undo", "latest", "--files"]);
+                assert_eq!(work(&talk), before, "{what}");
             }
+            if output.status.signal().is_none() {
+                break;
+            }
+            *(if is_recorded { &mut with } else { &mut without }) += 1;
         }
     }
-    assert!(without > 0 && with > 0, "kills before and after the entry: {without}, {with}");
+    assert!(without > 5 && with > 5, "kills before and after the entry: {without}, {with}");
     say(&format!("picks with files: {without} killed before their entry, {with} after it, 0 in between"));
 }
 
 #[test]
 fn files_come_over_rpc_where_a_client_asks_for_them() {
     let (talk, other) = branches();
-    let (before, both) = (work(&talk), ["ONE\n2\n3\n4\nFIVE\n".to_owned(), "new\n".to_owned()]);
+    let (before, both) = (work(&talk), both());
     let mut client = RpcClient::start(&talk, &["-c"]);
     for with_files in [false, true] {
         let selections = [format!("..{other}")];
