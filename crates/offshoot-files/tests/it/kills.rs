@@ -158,7 +158,7 @@ fn check(dir: &Path, states: &[Copy], what: &str) -> usize {
         "{what}: {beside:?}"
     );
     for (path, kept) in states[0].iter().chain(&now) {
-        let Kept::File(bytes, _) = kept else { panic!("{what}: {kept:?}") };
+        let Kept::File(bytes, _) = kept else { unreachable!("{what}: {kept:?}") };
         let is_stored = workspace.store().get(&ContentHash::of(bytes)).is_ok();
         assert!(before.get(path) == Some(kept) || is_stored, "{what}: {}", path.display());
     }
