@@ -2,20 +2,22 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use offshoot_session::error::Result;
 use rusqlite::TransactionBehavior;
 
 use super::database::{Database, Sqlite};
-use super::prepared::{Prepared, PreparedDocument, SessionHead};
+use super::prepared::{Prepared, SessionHead};
 use super::writing::IndexWriter;
 
 /// After so many bytes of prepared rows, what was read is kept: first soon, then twice as much each time, up to the second.
 const FIRST_BATCH: usize = 1 << 20;
 const LARGEST_BATCH: usize = 16 << 20;
-/// How many pieces of sessions wait for the writer.
-const WAITING: usize = 4;
+/// Pieces of sessions go to the writer in parcels of about so many bytes: most sessions are smaller.
+const PARCEL: usize = 1 << 20;
+/// How many parcels wait for the writer: as much as is prepared while it writes what it has gathered.
+const WAITING: usize = 12;
 
 /// Called for each session once it is written or cannot be read.
 pub(super) type WhenDone<'a> = &'a mut dyn FnMut(usize, Result<()>);
@@ -40,23 +42,24 @@ pub(super) fn write_all(
         for _ in 0..cores {
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
-                loop {
+                let mut parcel = Parcel { pieces: Vec::new(), weight: 0, send };
+                let mut is_wanted = true;
+                while is_wanted && !is_over() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count || is_over() {
-                        return;
+                    if number >= count {
+                        break;
                     }
-                    let mut tell = |prepared| !is_over() && send.send((number, Ok(prepared))).is_ok();
-                    if let Err(error) = prepare(number, &mut tell)
-                        && send.send((number, Err(error))).is_err()
-                    {
-                        return;
+                    let mut tell = |prepared| !is_over() && parcel.put(number, Ok(prepared));
+                    if let Err(error) = prepare(number, &mut tell) {
+                        is_wanted = parcel.put(number, Err(error));
                     }
                 }
+                parcel.send();
             });
         }
         drop(send);
         let mut writing = Writing { open: HashMap::new(), batch: FIRST_BATCH, done };
-        let mut waiting = receive.into_iter();
+        let mut waiting = receive.into_iter().flatten();
         while !writing.batch(database, &mut waiting)? {}
         Ok(())
     })
@@ -64,6 +67,27 @@ pub(super) fn write_all(
 
 /// A piece of a session, or why it cannot be read, with its number.
 type Piece = (usize, Result<Prepared>);
+
+/// Pieces that go to the writer together.
+struct Parcel {
+    pieces: Vec<Piece>,
+    weight: usize,
+    send: SyncSender<Vec<Piece>>,
+}
+
+impl Parcel {
+    /// Returns whether the writer still takes pieces.
+    fn put(&mut self, number: usize, piece: Result<Prepared>) -> bool {
+        self.weight += piece.as_ref().map_or(0, Prepared::weight);
+        self.pieces.push((number, piece));
+        self.weight < PARCEL || self.send()
+    }
+
+    fn send(&mut self) -> bool {
+        self.weight = 0;
+        self.send.send(std::mem::take(&mut self.pieces)).is_ok()
+    }
+}
 
 /// The sessions that are being written.
 struct Writing<'a> {
@@ -83,7 +107,8 @@ impl Writing<'_> {
         let mut writer = IndexWriter::new(&transaction)?;
         let (mut weight, mut ended, mut is_end) = (0, Vec::new(), true);
         for (number, piece) in std::iter::once((number, piece)).chain(waiting) {
-            weight += self.write(&mut writer, number, piece, &mut ended)?;
+            weight += piece.as_ref().map_or(0, Prepared::weight);
+            self.write(&mut writer, number, piece, &mut ended)?;
             if weight > self.batch {
                 is_end = false;
                 break;
@@ -99,14 +124,13 @@ impl Writing<'_> {
         Ok(is_end)
     }
 
-    /// Writes a piece, and returns about how many bytes it has.
     fn write(
         &mut self,
         writer: &mut IndexWriter<'_>,
         number: usize,
         piece: Result<Prepared>,
         ended: &mut Vec<(usize, Result<()>)>,
-    ) -> Sqlite<usize> {
+    ) -> Sqlite<()> {
         let source = self.open.get(&number).and_then(|(source, _)| *source);
         match piece {
             Ok(Prepared::Begin(head)) => {
@@ -118,18 +142,14 @@ impl Writing<'_> {
                 self.open.insert(number, (Some(source), None));
             }
             Ok(Prepared::Documents(documents)) => {
-                let weight = documents.iter().map(PreparedDocument::weight).sum();
                 if let Some(source) = source {
                     writer.add(source, documents)?;
                 }
-                return Ok(weight);
             }
             Ok(Prepared::Blocks(blocks)) => {
-                let weight = blocks.iter().map(|block| block.trigrams.len()).sum();
                 if let Some(source) = source {
                     writer.add_blocks(source, blocks)?;
                 }
-                return Ok(weight);
             }
             Ok(Prepared::End(left_out)) => {
                 if let Some((Some(source), Some(head))) = self.open.remove(&number) {
@@ -147,6 +167,6 @@ impl Writing<'_> {
                 ended.push((number, Err(error)));
             }
         }
-        Ok(0)
+        Ok(())
     }
 }

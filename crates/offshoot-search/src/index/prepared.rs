@@ -31,6 +31,18 @@ pub(super) enum Prepared {
     EndBlocks { source: i64, entries: usize },
 }
 
+impl Prepared {
+    /// About how many bytes it has.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Documents(documents) => documents.iter().map(PreparedDocument::weight).sum(),
+            Self::Blocks(blocks) => blocks.iter().map(|block| block.trigrams.len()).sum(),
+            Self::Begin(head) => 512 + 16 * head.places.len(),
+            Self::End(_) | Self::BeginBlocks { .. } | Self::EndBlocks { .. } => 0,
+        }
+    }
+}
+
 /// A session to be written into the index.
 pub(super) struct SessionHead {
     pub(super) path: PathBuf,
@@ -91,7 +103,7 @@ pub(super) struct ToPrepare<'a> {
 }
 
 /// Documents are passed on in pieces of this many bytes of words.
-pub(super) const PORTION: usize = 4 << 20;
+pub(super) const PORTION: usize = 1 << 20;
 
 /// Passes what the index lacks of a session to `tell`, until that returns false.
 ///
