@@ -116,7 +116,7 @@ impl Place {
 
     /// A ranked query in turn with SQLite's own answer from the same index.
     fn ranked(&self, question: &Ranked) -> Result<(&'static str, Vec<Cost>, Vec<Cost>)> {
-        let index = self.cache().join("offshoot/search-v1.sqlite");
+        let index = self.cache().join("offshoot/search-v2.sqlite");
         let raw = vec![text(&self.bare), "query".to_owned(), text(&index), question.expression.to_owned()];
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {

@@ -12,7 +12,9 @@ use offshoot_session::store::{Folder, FoundFile};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter};
 
 use crate::Rows;
-use crate::cache_file::{self, CacheHealth, connect_to_read, is_damage, make_place, remove, stamp, version};
+use crate::cache_file::{
+    self, CacheExamination, CacheHealth, connect_to_read, is_damage, make_place, remove, stamp, version,
+};
 use crate::files::Memory;
 use crate::row::{COLUMNS, StoredReading};
 
@@ -265,6 +267,6 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
 
 pub(crate) fn state(file: &Path) -> CatalogueState {
     let count = |connection: &Connection| connection.query_row("SELECT count(*) FROM session", [], |row| row.get(0));
-    let (health, size, sessions) = cache_file::state(file, VERSION, PATIENCE, count);
+    let (health, size, sessions) = cache_file::state(file, (VERSION, CacheExamination::Pages), PATIENCE, count);
     CatalogueState { health, size, sessions: sessions.map_or(0, i64::cast_unsigned) }
 }

@@ -5,6 +5,7 @@
 
 mod database;
 mod known_end;
+mod known_sources;
 mod blocks;
 mod prepared;
 mod writing;
@@ -26,7 +27,7 @@ pub mod bare;
 
 use std::path::{Path, PathBuf};
 
-use offshoot_catalogue::cache_file::remove_all;
+use offshoot_catalogue::cache_file::{CacheExamination, remove_all};
 use offshoot_session::clock::Millis;
 use offshoot_session::error::Result;
 
@@ -76,10 +77,16 @@ impl SearchIndex {
         &self.file
     }
 
-    /// The state of the database. Creates and changes nothing.
+    /// The state of the database, after a look at each of its pages. Creates and changes nothing.
     #[must_use]
     pub fn state(&self) -> IndexState {
-        database::state(&self.file)
+        database::state(&self.file, CacheExamination::Pages)
+    }
+
+    /// The same of a database that was just made, whose pages need no look.
+    #[must_use]
+    pub fn state_when_made(&self) -> IndexState {
+        database::state(&self.file, CacheExamination::Version)
     }
 
     /// Removes the index; the next search makes it anew.
@@ -126,6 +133,8 @@ impl SearchIndex {
         let search = IndexSearch { place, query, skip, now, refreshed: &refreshed };
         let Some(database) = Database::open_to_read(&self.file) else { return scan(place, query, skip) };
         let asked = search.ask(&database);
-        database.done(&self.file, asked).map_or_else(|| scan(place, query, skip), Ok)
+        let Some(mut found) = database.done(&self.file, asked) else { return scan(place, query, skip) };
+        found.session_ids.extend(refreshed.session_ids);
+        Ok(found)
     }
 }

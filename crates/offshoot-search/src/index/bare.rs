@@ -12,7 +12,7 @@ use super::prepared::{Prepared, PreparedDocument, ToPrepare, prepare};
 use super::writing::{PUT_DOCUMENT, PUT_WORDS, put_document, put_words};
 use crate::scan::SearchedPlace;
 
-/// As many bytes as the index writes in one transaction.
+/// More than the index writes in one transaction, so that SQLite has less to merge.
 const BATCH: usize = 48 << 20;
 
 /// What was inserted, and how long SQLite took; the rows were prepared outside of that time.

@@ -4,21 +4,23 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_catalogue::cache_file::{self, CacheHealth, is_damage, is_remote, make_place, remove, stamp, version};
+use offshoot_catalogue::cache_file::{
+    self, CacheExamination, CacheHealth, is_damage, is_remote, make_place, remove, stamp, version,
+};
 use offshoot_session::medium::Stamp;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 /// The name of the file in the cache folder. Another schema has another name.
-pub(super) const FILE: &str = "search-v1.sqlite";
+pub(super) const FILE: &str = "search-v2.sqlite";
 /// Marks the tables as made whole.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long to wait for another process.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How many bytes of words SQLite gathers before it writes them: fewer pieces are merged later.
 const HASH_SIZE: usize = 16 << 20;
 /// How many pieces are merged at once: more are written again less often.
-const MERGED: usize = 8;
+const MERGED: usize = 12;
 /// How many KiB of the file's pages are kept in memory while it is written: merges read what was just written.
 const PAGES_KEPT: i64 = 64 << 10;
 /// The same while a search reads it.
@@ -29,12 +31,25 @@ const PAGES_READ: i64 = 16 << 10;
 ///
 /// `part` has the trigrams of each block: neighbouring documents of one session, from one place in its file to another. The
 /// names of a session are a block of their own, whose places are [`OF_NAMES`]. `in_blocks` of a session counts the entries
-/// that have blocks: words come first.
+/// that have blocks: words come first. `is_named` says that the name of the file has the session's id.
+///
+/// `session_folder` has the folders of the files of `source`, with a digest of the files if `source` has all of them as they are.
 const TABLES: &str = "
     CREATE TABLE source (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, agent TEXT NOT NULL, session TEXT NOT NULL,
         folder TEXT, title TEXT, old INTEGER NOT NULL, left_out INTEGER NOT NULL, device INTEGER, inode INTEGER, length INTEGER, modified INTEGER,
         changed INTEGER, settled INTEGER NOT NULL, entries INTEGER NOT NULL, last TEXT, end INTEGER NOT NULL,
-        tail_hash INTEGER NOT NULL, in_blocks INTEGER NOT NULL);
+        tail_hash INTEGER NOT NULL, in_blocks INTEGER NOT NULL, folder_path BLOB NOT NULL, is_named INTEGER NOT NULL);
+    CREATE INDEX source_folder ON source (folder_path);
+    CREATE INDEX source_lacking ON source (path) WHERE in_blocks < entries;
+    CREATE INDEX source_cut ON source (path, left_out) WHERE left_out > 0;
+    CREATE INDEX source_unnamed ON source (session) WHERE NOT is_named;
+    CREATE TABLE session_folder (path BLOB PRIMARY KEY, digest INTEGER) WITHOUT ROWID;
+    CREATE TRIGGER source_put AFTER INSERT ON source BEGIN
+        INSERT OR REPLACE INTO session_folder (path, digest) VALUES (new.folder_path, NULL);
+    END;
+    CREATE TRIGGER source_gone AFTER DELETE ON source BEGIN
+        UPDATE session_folder SET digest = NULL WHERE path = old.folder_path;
+    END;
     CREATE TABLE doc (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, entry TEXT, offset INTEGER NOT NULL,
         length INTEGER NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, tool TEXT, model TEXT, files TEXT,
         time INTEGER, flags INTEGER NOT NULL, hash INTEGER NOT NULL);
@@ -167,12 +182,12 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     transaction.commit()
 }
 
-pub(super) fn state(file: &Path) -> IndexState {
+pub(super) fn state(file: &Path, examination: CacheExamination) -> IndexState {
     if is_elsewhere(file) {
         let health = CacheHealth::Unusable("the cache folder is on a network file system".to_owned());
         return IndexState { health, size: 0, sessions: 0, documents: 0 };
     }
-    let (health, size, counts) = cache_file::state(file, VERSION, PATIENCE, |connection| {
+    let (health, size, counts) = cache_file::state(file, (VERSION, examination), PATIENCE, |connection| {
         let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::cast_unsigned);
         Ok((count("SELECT count(*) FROM source")?, count("SELECT count(*) FROM doc")?))
     });

@@ -13,11 +13,11 @@ use super::writing::IndexWriter;
 
 /// After so many bytes of prepared rows, what was read is kept: first soon, then twice as much each time, up to the second.
 const FIRST_BATCH: usize = 1 << 20;
-const LARGEST_BATCH: usize = 16 << 20;
+const LARGEST_BATCH: usize = 12 << 20;
 /// Pieces of sessions go to the writer in parcels of about so many bytes: most sessions are smaller.
 const PARCEL: usize = 1 << 20;
 /// How many parcels wait for the writer: as much as is prepared while it writes what it has gathered.
-const WAITING: usize = 12;
+const WAITING: usize = 8;
 
 /// Called for each session once it is written or cannot be read.
 pub(super) type WhenDone<'a> = &'a mut dyn FnMut(usize, Result<()>);
@@ -33,13 +33,15 @@ pub(super) fn write_all(
     is_over: &(dyn Fn() -> bool + Sync),
     done: WhenDone<'_>,
 ) -> Sqlite<()> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(count);
+    // One core is the writer's, which has more to do than a reader.
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let readers = cores.saturating_sub(1).max(1).min(count);
     let next = AtomicUsize::new(0);
     let (send, receive) = sync_channel(WAITING);
     std::thread::scope(|scope| {
         // Dropped with this scope, so that a writer that gives up stops the readers.
         let receive = receive;
-        for _ in 0..cores {
+        for _ in 0..readers {
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
                 let mut parcel = Parcel { pieces: Vec::new(), weight: 0, send };

@@ -5,21 +5,23 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::medium::Stamp;
 use offshoot_session::store::{FoundFile, unreadable};
-use rusqlite::{Connection, Row, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::database::{Database, Sqlite};
-use super::known_end::KnownEnd;
+use super::known_sources::{
+    KnownFolders, KnownSource, KnownSources, add_known, by_folders, folder_of, known_end, known_folders, path_of,
+    put_whole,
+};
 use super::later_blocks::{ToBlock, prepare_blocks};
 use super::pipeline::write_all;
 use super::prepared::{ToPrepare, prepare};
 use super::writing::IndexWriter;
 use crate::filtering::agent_word;
-use crate::scan::SearchedPlace;
+use crate::scan::{SearchedPlace, ids_in_names};
 
 /// What came of a refresh.
 #[derive(Debug, Clone, Default)]
@@ -32,21 +34,11 @@ pub struct Refreshed {
     pub unread: HashSet<PathBuf>,
     /// Files that have their words in the index, and not all of their blocks.
     pub without_blocks: HashSet<PathBuf>,
+    /// The ids in the names of all files.
+    pub session_ids: Vec<String>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
 }
-
-/// What the index has of a file; where its end is, is read of those that changed.
-struct KnownSource {
-    id: i64,
-    stamp: Option<Stamp>,
-    is_settled: bool,
-    in_blocks: usize,
-    lacks_blocks: bool,
-}
-
-/// By the bytes of their paths: there are very many of them.
-type KnownSources = HashMap<Box<[u8]>, KnownSource>;
 
 /// How much is read, in bytes that are new.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +58,7 @@ pub(super) fn refresh(
     let (known, listed) = std::thread::scope(|scope| {
         let known = scope.spawn(|| {
             Database::open(file).map(|database| {
-                let known = known_sources(&database.connection);
+                let known = known_folders(&database.connection);
                 (database, known)
             })
         });
@@ -74,9 +66,9 @@ pub(super) fn refresh(
         (known.join().unwrap_or_default(), listed)
     });
     let (folders, unread) = listed?;
-    let mut files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
-    files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
+    let files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
     let mut refreshed = Refreshed { sessions: files.len(), ..Refreshed::default() };
+    refreshed.session_ids = ids_in_names(files.iter().map(|found| &found.path));
     refreshed.diagnostics = unread.iter().map(unreadable).collect();
     let all = |refreshed: &mut Refreshed| refreshed.unread = files.iter().map(|found| found.path.clone()).collect();
     let Some((mut database, known)) = known else {
@@ -100,11 +92,22 @@ fn bring_up_to_date(
     database: &mut Database,
     place: SearchedPlace<'_>,
     (files, now, bounds): (&[FoundFile], Millis, RefreshBounds),
-    mut known: KnownSources,
+    mut folders: KnownFolders,
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
+    let mut changed = by_folders(files);
+    changed.retain(|folder| !folder.take_whole(&mut folders));
+    let mut known = KnownSources::new();
+    for folder in &changed {
+        folder.add_known(&database.connection, &mut known)?;
+    }
+    // What is left has no files here.
+    for folder in folders.keys() {
+        add_known(&database.connection, folder, &mut known)?;
+    }
+    let mut files: Vec<&FoundFile> = changed.iter().flat_map(|folder| folder.files.iter().copied()).collect();
+    files.sort_by_key(|found| std::cmp::Reverse(found.stamp.map(|stamp| stamp.modified)));
     let (mut tasks, mut new_bytes, mut left) = (Vec::new(), 0, bounds.read);
-    let lacks_blocks = known.values().any(|source| source.lacks_blocks);
     for found in files {
         let source = known.remove(found.path.as_os_str().as_bytes());
         let length = |stamp: Option<Stamp>| stamp.map_or(0, |stamp| stamp.length);
@@ -136,67 +139,22 @@ fn bring_up_to_date(
     let gone: Vec<i64> = gone.map(|(_, source)| source.id).collect();
     forget(database, &gone)?;
     read(database, place, &tasks, refreshed)?;
-    if tasks.is_empty() && !lacks_blocks {
-        return Ok(());
-    }
-    let mut lacking = database.connection.prepare("SELECT path FROM source WHERE in_blocks < entries")?;
-    let lacking = lacking.query_map([], |row| Ok(PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?))))?;
-    refreshed.without_blocks = lacking.collect::<Sqlite<_>>()?;
+    put_whole(&mut database.connection, &changed, now)?;
+    refreshed.without_blocks = lacking_blocks(&database.connection)?.collect();
     Ok(())
+}
+
+/// The files whose words are in the index, and not all of their blocks.
+fn lacking_blocks(connection: &Connection) -> Sqlite<impl Iterator<Item = PathBuf>> {
+    let mut lacking = connection.prepare("SELECT path FROM source WHERE in_blocks < entries")?;
+    let paths = lacking.query_map([], |row| Ok(PathBuf::from(OsStr::from_bytes(&row.get::<_, Vec<u8>>(0)?))))?;
+    Ok(paths.collect::<Sqlite<Vec<_>>>()?.into_iter())
 }
 
 fn is_same_file(one: Option<Stamp>, other: Option<Stamp>) -> bool {
     let identity = |stamp: Stamp| (stamp.device, stamp.inode);
     let has_grown = one.zip(other).is_some_and(|(one, other)| one.length <= other.length);
     one.map(identity) == other.map(identity) && has_grown
-}
-
-fn known_sources(connection: &Connection) -> Sqlite<KnownSources> {
-    let count: i64 = connection.query_row("SELECT count(*) FROM source", [], |row| row.get(0))?;
-    let mut query = connection.prepare(
-        "SELECT id, path, device, inode, length, modified, changed, settled, in_blocks, in_blocks < entries FROM source",
-    )?;
-    let mut known = KnownSources::with_capacity(usize::try_from(count).unwrap_or_default());
-    let mut rows = query.query([])?;
-    while let Some(row) = rows.next()? {
-        known.insert(row.get_ref(1)?.as_blob()?.into(), known_source(row)?);
-    }
-    Ok(known)
-}
-
-fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
-}
-
-fn known_source(row: &Row<'_>) -> Sqlite<KnownSource> {
-    let device: Option<i64> = row.get(2)?;
-    let number = |at: usize| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
-    let stamp = Stamp {
-        device: device.unwrap_or_default().cast_unsigned(),
-        inode: number(3)?.cast_unsigned(),
-        length: number(4)?.cast_unsigned(),
-        modified: number(5)?,
-        changed: number(6)?,
-    };
-    Ok(KnownSource {
-        id: row.get(0)?,
-        stamp: device.map(|_| stamp),
-        is_settled: row.get(7)?,
-        in_blocks: usize::try_from(number(8)?).unwrap_or_default(),
-        lacks_blocks: row.get(9)?,
-    })
-}
-
-fn known_end(connection: &Connection, source: i64) -> Sqlite<KnownEnd> {
-    let mut query = connection.prepare("SELECT entries, last, end, tail_hash FROM source WHERE id = ?1")?;
-    query.query_row([source], |row| {
-        Ok(KnownEnd {
-            entries: usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default(),
-            last: row.get(1)?,
-            end: row.get::<_, i64>(2)?.cast_unsigned(),
-            check: row.get(3)?,
-        })
-    })
 }
 
 /// Removes sessions that are gone.
@@ -210,6 +168,7 @@ fn forget(database: &mut Database, gone: &[i64]) -> Sqlite<()> {
         writer.forget(*id)?;
     }
     drop(writer);
+    transaction.execute("DELETE FROM session_folder WHERE path NOT IN (SELECT folder_path FROM source)", [])?;
     transaction.commit()
 }
 
@@ -241,14 +200,18 @@ pub(super) fn make_blocks(file: &Path, place: SearchedPlace<'_>) -> bool {
 }
 
 fn make_all_blocks(database: &mut Database, place: SearchedPlace<'_>) -> Sqlite<bool> {
-    let known = known_sources(&database.connection)?.into_iter();
-    let known = known.map(|(path, source)| (path_of(&path).to_path_buf(), source));
-    let lacking = known.filter(|(path, source)| source.lacks_blocks && place.store.root_of(path).is_some());
-    let mut lacking: Vec<(PathBuf, KnownSource)> = lacking.collect();
+    let mut known = KnownSources::new();
+    let lacking: HashSet<PathBuf> = lacking_blocks(&database.connection)?.collect();
+    let lacking = || lacking.iter().filter(|path| place.store.root_of(path).is_some());
+    for folder in lacking().map(|path| folder_of(path)).collect::<HashSet<_>>() {
+        add_known(&database.connection, folder, &mut known)?;
+    }
+    let mut lacking: Vec<(&PathBuf, KnownSource)> =
+        lacking().filter_map(|path| Some((path, known.remove(path.as_os_str().as_bytes())?))).collect();
     lacking.sort_by_key(|(_, source)| std::cmp::Reverse(source.stamp.map(|stamp| stamp.modified)));
     let tasks = lacking.into_iter().map(|(path, source)| {
         let end = known_end(&database.connection, source.id)?;
-        Ok(ToBlock { source: source.id, path, end, in_blocks: source.in_blocks })
+        Ok(ToBlock { source: source.id, path: path.clone(), end, in_blocks: source.in_blocks })
     });
     let tasks: Vec<ToBlock> = tasks.collect::<Sqlite<_>>()?;
     let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {

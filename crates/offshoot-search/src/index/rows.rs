@@ -31,6 +31,7 @@ pub(super) type KnownIndex<'a> = (&'a Database, &'a SourceColumns);
 
 /// What an index says of all of its sessions, read at once.
 pub(super) struct SourceColumns {
+    /// The ids that are not in the names of the files.
     pub(super) session_ids: Vec<String>,
     /// The sessions with entries that are too long to be searched, and how many.
     left_out: Vec<(PathBuf, usize)>,
@@ -40,20 +41,15 @@ impl SourceColumns {
     /// # Errors
     /// The database cannot be read.
     pub(super) fn read(database: &Database) -> Sqlite<Self> {
-        let mut query = database
-            .connection
-            .prepare("SELECT session, left_out, CASE WHEN left_out > 0 THEN path END FROM source")?;
-        let mut rows = query.query([])?;
-        let mut read = Self { session_ids: Vec::new(), left_out: Vec::new() };
-        while let Some(row) = rows.next()? {
-            read.session_ids.push(row.get(0)?);
-            let count: i64 = row.get(1)?;
-            if count > 0 {
-                let path = PathBuf::from(OsStr::from_bytes(row.get_ref(2)?.as_blob()?));
-                read.left_out.push((path, usize::try_from(count).unwrap_or_default()));
-            }
-        }
-        Ok(read)
+        let connection = &database.connection;
+        let mut unnamed = connection.prepare("SELECT session FROM source WHERE NOT is_named")?;
+        let session_ids = unnamed.query_map([], |row| row.get(0))?.collect::<Sqlite<_>>()?;
+        let mut cut = connection.prepare("SELECT path, left_out FROM source WHERE left_out > 0")?;
+        let left_out = cut.query_map([], |row| {
+            let path = PathBuf::from(OsStr::from_bytes(row.get_ref(0)?.as_blob()?));
+            Ok((path, usize::try_from(row.get::<_, i64>(1)?).unwrap_or_default()))
+        })?;
+        Ok(Self { session_ids, left_out: left_out.collect::<Sqlite<_>>()? })
     }
 }
 

@@ -15,7 +15,7 @@ use super::rows::{KnownIndex, Rows, SourceColumns};
 use crate::gathering::Gathered;
 use crate::hit::Found;
 use crate::query::SearchQuery;
-use crate::scan::{Scanned, SearchedPlace, UsualRank, ids_in_names, scan_files};
+use crate::scan::{Scanned, SearchedPlace, UsualRank, scan_files};
 
 pub(super) struct IndexSearch<'a> {
     pub(super) place: SearchedPlace<'a>,
@@ -46,8 +46,7 @@ impl IndexSearch<'_> {
                 self.ask_parts((database, &sources), words.map_or(Ok(true), |words| has_rows(database, &words))?)?
             }
         };
-        found.session_ids = ids_in_names(&self.refreshed.unread);
-        found.session_ids.extend(sources.session_ids);
+        found.session_ids = sources.session_ids;
         drop(snapshot);
         found.diagnostics.extend(self.refreshed.diagnostics.iter().cloned());
         found.sessions = self.refreshed.sessions.saturating_sub(found.diagnostics.len());

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 
 use offshoot_session::clock::Millis;
+use offshoot_session::store::id_in_name;
 use rusqlite::{OptionalExtension as _, Statement, Transaction, params};
 
 use super::blocks::PreparedBlock;
 use super::database::{OF_NAMES, Sqlite, flag};
 use super::known_end::KnownEnd;
+use super::known_sources::folder_of;
 use super::prepared::{DocumentWords, PreparedDocument, SessionHead, kind_number};
 use crate::document::DocumentKind;
 
@@ -51,7 +53,7 @@ impl<'t> IndexWriter<'t> {
                  WHERE path = ?1 AND inode = ?2 AND length = ?3 AND modified = ?4 AND changed = ?5 AND settled",
             )?,
             put_source: statement(
-                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+                "INSERT OR REPLACE INTO source VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
             )?,
             drop_words: statement(
                 "DELETE FROM fts WHERE rowid IN (SELECT id FROM doc WHERE source = ?1 AND kind < ?2)",
@@ -196,6 +198,8 @@ impl<'t> IndexWriter<'t> {
             end.end.cast_signed(),
             end.check,
             number(if is_whole { head.in_blocks } else { 0 }),
+            folder_of(&head.path),
+            id_in_name(&head.path) == Some(head.session.as_str()),
         ])?;
         Ok(())
     }

@@ -5,6 +5,7 @@
 mod corpus;
 mod equality;
 mod faults;
+mod folders;
 mod hits;
 mod processes;
 mod ranking;

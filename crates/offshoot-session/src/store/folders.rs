@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::of_id::is_session_name;
 use super::{Flavour, ForeignFolder, ForeignFormat, Root};
 use crate::error::{Error, Result};
 use crate::medium::Stamp;
@@ -248,9 +249,7 @@ fn items_of(folder: &Path) -> Result<FolderItems> {
 }
 
 fn session_file(entry: &DirEntry) -> Option<FoundFile> {
-    let name = entry.file_name();
-    Path::new(&name).extension().filter(|extension| *extension == "jsonl")?;
-    let path = entry.path();
+    let path = is_session_name(&entry.file_name()).then(|| entry.path())?;
     let is_link = entry.file_type().map_or(true, |kind| kind.is_symlink());
     let meta = if is_link { fs::metadata(&path) } else { entry.metadata() };
     match meta {

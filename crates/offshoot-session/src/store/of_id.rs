@@ -3,7 +3,10 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use memchr::memrchr;
 
 use super::Root;
 use super::folders::{Folder, FolderPlaces, READ_FOLDER, on_all_cores};
@@ -20,8 +23,24 @@ pub fn is_session_uuid(word: &str) -> bool {
 
 /// The id in the name of a session's file; the whole stem of another name. The header's id decides.
 pub fn id_in_name(path: &Path) -> Option<&str> {
-    let stem = path.file_stem()?.to_str()?;
+    let stem = str::from_utf8(stem(path)?).ok()?;
     Some(stem.rsplit_once('_').map_or(stem, |(_, id)| id))
+}
+
+/// [`Path::file_stem`], which takes ten times as long.
+fn stem(path: &Path) -> Option<&[u8]> {
+    let bytes = path.as_os_str().as_bytes();
+    let name = memrchr(b'/', bytes).map_or(Some(bytes), |at| bytes.get(at + 1..))?;
+    match memrchr(b'.', name) {
+        _ if matches!(name, b"" | b"." | b"..") => path.file_stem().map(OsStr::as_bytes),
+        Some(at @ 1..) => name.get(..at),
+        _ => Some(name),
+    }
+}
+
+/// Whether the file of this name has the extension of session files.
+pub(super) fn is_session_name(name: &OsStr) -> bool {
+    name.as_bytes().strip_suffix(b".jsonl").is_some_and(|stem| !stem.is_empty())
 }
 
 /// The id in the header of a file, if it has one.
@@ -58,10 +77,10 @@ fn files_in(folder: &Folder, id: &str, has_children: bool) -> Result<Vec<PathBuf
 fn in_folder(folder: &Path, id: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for_each_name(folder, &mut |name, _| {
-        let path = Path::new(name);
-        if path.extension().is_none_or(|extension| extension != "jsonl") {
+        if !is_session_name(name) {
             return;
         }
+        let path = Path::new(name);
         let may_have_it = id_in_name(path).is_none_or(|said| said == id || !is_session_uuid(said));
         let path = folder.join(path);
         if may_have_it && read_id(&path).as_deref() == Some(id) {
@@ -96,8 +115,6 @@ fn for_each_name(folder: &Path, each: &mut dyn FnMut(&OsStr, bool)) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt as _;
-
     use super::*;
     use crate::store::{DirStore, Flavour};
 
@@ -111,6 +128,23 @@ mod tests {
         );
         #[expect(clippy::disallowed_methods, reason = "a test")]
         fs::write(path, header + "\n").unwrap();
+    }
+
+    #[test]
+    fn the_stem_of_a_name_is_that_of_the_standard_library() {
+        for name in
+            ["a", "a.b", ".a", "a.b.c", "x/a.b", "x/.a", "x.y/a", "/a.b", "a.", "..", "x/..", ".", "", "/", "a.b/"]
+        {
+            let path = Path::new(name);
+            assert_eq!(stem(path), path.file_stem().map(OsStr::as_bytes), "{name}");
+        }
+        for name in ["a.jsonl", ".jsonl", "jsonl", "a.jsonl.bak", "a.b.jsonl"] {
+            assert_eq!(
+                is_session_name(OsStr::new(name)),
+                Path::new(name).extension() == Some(OsStr::new("jsonl")),
+                "{name}"
+            );
+        }
     }
 
     #[test]

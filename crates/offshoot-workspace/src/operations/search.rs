@@ -157,7 +157,7 @@ fn find(place: &Place, input: &SearchInput) -> Result<SearchAnswer> {
     if place.is_stopped() {
         return Err(Failure::Stopped);
     }
-    let Some(found) = found else { return index_answer(index) };
+    let Some(found) = found else { return index_answer(index, input.rebuild) };
     let nothing = found.hits.is_empty().then(|| nothing_found(&found, &typed, skip));
     let sessions = place.infos(&found.hits.iter().map(|hit| hit.path.clone()).collect())?;
     let took = SystemClock.now().saturating_sub(begin);
@@ -196,10 +196,11 @@ fn go_on_indexing(place: &Place, is_over: &(dyn Fn() -> bool + Sync)) -> Result<
 }
 
 /// What the index has.
-fn index_answer(index: Option<&SearchIndex>) -> Result<SearchAnswer> {
+fn index_answer(index: Option<&SearchIndex>, was_just_made: bool) -> Result<SearchAnswer> {
     let index =
         index.ok_or_else(|| Failure::refused(FailureKind::NotFound, "there is no cache folder for an index"))?;
-    Ok(SearchAnswer::Index(index.file().to_path_buf(), index.state()))
+    let state = if was_just_made { index.state_when_made() } else { index.state() };
+    Ok(SearchAnswer::Index(index.file().to_path_buf(), state))
 }
 
 fn query_of(place: &Place, typed: &str, input: &SearchInput) -> Result<SearchQuery> {

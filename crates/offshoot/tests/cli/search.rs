@@ -95,7 +95,7 @@ fn a_folder_and_its_filters_narrow_a_search() {
 #[test]
 fn the_index_is_told_of_and_changes_nothing() {
     let world = world();
-    assert_snapshot!(world.run("search --status"), @"[HOME]/.cache/offshoot/search-v1.sqlite  not made yet: the next search makes it");
+    assert_snapshot!(world.run("search --status"), @"[HOME]/.cache/offshoot/search-v2.sqlite  not made yet: the next search makes it");
     let first = world.stdout("search sky sort:new --json");
     let state = world.stdout("search --status --json");
     assert!(state.contains(r#""state":"sound","sessions":2,"texts":"#), "{state}");
@@ -149,6 +149,6 @@ fn keys_are_not_found_in_any_face() {
     let output = program.wait_with_output().unwrap();
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(answer.contains("the needle is [key") && !answer.contains("0123456789"), "{answer}");
-    let index = fs::read(world.home().join(".cache/offshoot/search-v1.sqlite")).unwrap();
+    let index = fs::read(world.home().join(".cache/offshoot/search-v2.sqlite")).unwrap();
     assert!(!String::from_utf8_lossy(&index).contains("0123456789"));
 }
