@@ -45,4 +45,4 @@ pub use route::{FilesWay, files_at, fold};
 pub use scan::has_sound_rules;
 pub use state::FileState;
 pub use store::{ContentStore, StoreSize};
-pub use workspace::{BegunRestore, KnownWay, Workspace};
+pub use workspace::{BegunRestore, KnownWay, RecordedEntries, Workspace};

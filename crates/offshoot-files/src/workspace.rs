@@ -54,6 +54,24 @@ pub struct KnownWay {
     pub unreadable: usize,
 }
 
+/// What the entries of sessions say, where the log was read once.
+#[derive(Debug)]
+pub struct RecordedEntries<'a> {
+    workspace: &'a Workspace,
+    log: LogView,
+}
+
+impl RecordedEntries<'_> {
+    /// The changes of an entry; `None` if this folder did not record it.
+    ///
+    /// # Errors
+    /// It is not what offshoot writes, or its contents are gone.
+    pub fn changes(&self, data: &str) -> FilesResult<Option<Vec<FileChange>>> {
+        let changes = self.workspace.changes(&self.log, data)?;
+        Ok(changes.map(|(_, changes)| changes))
+    }
+}
+
 /// A restore that is ready. It is [finished](Workspace::finish) or [abandoned](Workspace::abandon).
 #[derive(Debug)]
 pub struct BegunRestore(ReadyRestore);
@@ -125,6 +143,18 @@ impl Workspace {
             true => Ok(Some((set.head.clone(), set.all(&self.store)?))),
             false => Ok(None),
         }
+    }
+
+    /// Reads the log once, for many entries.
+    #[must_use]
+    pub fn recorded_entries(&self) -> RecordedEntries<'_> {
+        RecordedEntries { workspace: self, log: self.log.read(0) }
+    }
+
+    /// Whether a text has a key in it.
+    #[must_use]
+    pub fn has_key(&self, text: &str) -> bool {
+        (self.keys.0)(text.as_bytes())
     }
 
     /// The changes of entries on the way up from one, the last one first, and of those down to another.

@@ -180,7 +180,8 @@ impl Making<'_, '_> {
         self.lines.end_item(&mut self.elements)?;
         let start = self.beside.length();
         self.beside_text.clear();
-        beside::write(session, entry, &mut self.beside_text);
+        let files = node.id().and_then(|id| options.files.entries.get(id.as_str()));
+        beside::write(session, entry, files.map(String::as_str), &mut self.beside_text);
         let stream = (&mut self.beside, &mut self.blocks as &mut dyn Sink);
         if !self.beside_text.is_empty() {
             push(self.beside_text.as_bytes(), stream, options.limits.picture, &mut self.made.left_out)?;

@@ -1,7 +1,7 @@
 //! What the page needs of an entry besides its line: its parsed Markdown, and images that are stored elsewhere.
 //!
 //! One JSON object, or nothing: `{"md":[…],"blobs":[{"hash":…,"data":…}]}`. `md` has one item for each text, in the order in
-//! which the script reads them; 0 means plain text.
+//! which the script reads them; 0 means plain text. An entry that records changes of files has `{"files":…}` instead.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,10 @@ use offshoot_session::kind::{Kind, Role};
 use crate::markdown;
 
 /// Appends the object; nothing if the page needs nothing.
-pub(crate) fn write(source: &dyn Source, entry: &Entry, out: &mut String) {
+pub(crate) fn write(source: &dyn Source, entry: &Entry, files: Option<&str>, out: &mut String) {
+    if let Some(files) = files {
+        return out.push_str(&Object::new().raw("files", files).finish());
+    }
     let start = out.len();
     let mut has_prose = false;
     out.push_str("{\"md\":[");

@@ -20,6 +20,7 @@ mod batch;
 mod press;
 mod shell;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use offshoot_session::call_view;
@@ -51,6 +52,17 @@ pub struct Options {
     pub limits: PageLimits,
     /// The user's own colours of pages.
     pub themes: PageThemes,
+    /// What entries changed in files.
+    pub files: PageFiles,
+}
+
+/// What entries changed in files.
+#[derive(Debug, Clone, Default)]
+pub struct PageFiles {
+    /// By the ids of entries `offshoot.files`: an object with `list` and `note`, whose members `assets/files.js` names.
+    pub entries: BTreeMap<String, String>,
+    /// What the page says of the entries of which nothing more is here.
+    pub note: String,
 }
 
 /// The session of an agent that the session of a page has started, or that one of those has.
@@ -66,6 +78,8 @@ pub struct PageAgent<'a> {
     pub entry: Option<&'a str>,
     /// What it did.
     pub session: &'a Session,
+    /// What its entries changed in files.
+    pub files: &'a PageFiles,
 }
 
 /// Why a page is not finished.
@@ -102,7 +116,7 @@ pub fn render_with(
     let mut left_out = PageOmissions::default();
     for agent in agents {
         out.write_all(shell::agent_start(agent.id).as_bytes())?;
-        let options = Options { part: SessionPart::Everything, ..options.clone() };
+        let options = Options { part: SessionPart::Everything, files: agent.files.clone(), ..options.clone() };
         let (end, lacks) = write_session(agent.session, agent.words, (agents, agent.id), &options, out)?;
         out.write_all(end.as_bytes())?;
         out.write_all(shell::AGENT_END.as_bytes())?;
@@ -140,6 +154,7 @@ fn write_session(
         .raw("labels", format_args!("{:?}", picked.labels(session)))
         .str("session", session.id())
         .raw("agents", agents_json(agents, id))
+        .str("files", &options.files.note)
         .str("end", &end)
         .str("name", &shell::file_name(session));
     let card =

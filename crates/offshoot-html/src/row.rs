@@ -5,8 +5,9 @@
 //! between the previous entry's line and this one. `words` are what the user or the model says there: 1 if `text` has them
 //! after `: ` (or as many of them as fit, where no note quotes them), `[rest]` if it has their beginning and `…`, 0 if the
 //! entry says nothing. `files` are `[path, 1 if changed]` for each call, or 0; a result that failed has those of its call
-//! plus 2. `mark` says where a copy or a merge comes from.
+//! plus 2, and an entry that records changes of files has 4. `mark` says where a copy or a merge comes from.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -30,6 +31,10 @@ const LONGEST_PATH: usize = 300;
 
 /// Added to what a call would have done to a file.
 const FAILED: u8 = 2;
+/// Added where an entry records that calls changed it.
+const RECORDED: u8 = 3;
+/// The custom type of entries that record changes of files.
+const FILES_ENTRY: &str = "offshoot.files";
 
 const MARKER: u8 = 1 << 5;
 /// The entry may share a row with other results of tool calls.
@@ -164,7 +169,7 @@ impl BatchRows<'_> {
             Some(Role::ToolResult) if facts.has_failed() => {
                 self.texts.files_of(session, entry)?.into_iter().map(|file| (file, FAILED)).collect()
             }
-            _ => Vec::new(),
+            _ => recorded(entry).into_iter().map(|path| (CallFile { path, is_change: true }, RECORDED)).collect(),
         })
     }
 
@@ -180,6 +185,17 @@ impl BatchRows<'_> {
         let filters = (0..).zip(Filter::NAMES).filter(|(_, (_, filter))| is_shown(*filter));
         filters.fold(own, |bits, (at, _)| bits | 1 << at)
     }
+}
+
+/// The paths that calls changed, as the entry records it.
+fn recorded(entry: &Entry) -> Vec<String> {
+    if entry.kind != Kind::Custom || entry.str("customType").is_none_or(|name| name != FILES_ENTRY) {
+        return Vec::new();
+    }
+    let changes = entry.get("data").and_then(|data| data.get("changes"));
+    let changes = changes.filter(|changes| changes.kind() == JsonKind::Array).map(Json::items).into_iter().flatten();
+    let own = changes.filter(|change| change.str("by").is_some_and(|by| by == "calls"));
+    own.filter_map(|change| change.str("path").map(Cow::into_owned)).take(MOST_CALLS).collect()
 }
 
 /// Which entries end a branch, or have no words of the user below them in one, by index in the tree. The model may speak below

@@ -26,6 +26,7 @@ const SCRIPT: &str = concat!(
     include_str!("assets/colour.js"),
     include_str!("assets/diff.js"),
     include_str!("assets/entry.js"),
+    include_str!("assets/files.js"),
     include_str!("assets/search.js"),
     include_str!("assets/story.js"),
     include_str!("assets/page.js"),

@@ -9,8 +9,8 @@ use offshoot_agent::branch_files::{FilePatch, file_patch};
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_agent::sessions::ReadyFiles;
 use offshoot_files::{
-    BegunRestore, ChangeSet, FILES_ENTRY, FileState, FilesError, LeftFile, RestoreFor, RestorePlan, RestoreReport,
-    Workspace,
+    BegunRestore, ChangeSet, FILES_ENTRY, FileChange, FileState, FilesError, LeftFile, RestoreFor, RestorePlan,
+    RestoreReport, Workspace,
 };
 use offshoot_protocol::{AgentError, FilesAlong, FilesThatCame};
 use offshoot_session::compose::NewEntry;
@@ -27,7 +27,10 @@ use crate::place::Place;
 use crate::words::{Line, Note, Role, Words};
 
 /// How many files are shown before they come.
-const MOST_PREVIEWED: usize = 200;
+pub(crate) const MOST_PREVIEWED: usize = 200;
+
+/// The most lines of patches that are shown in all.
+pub const MOST_PATCH_LINES: usize = 10_000;
 /// How many paths are listed by name.
 pub(crate) const LISTED: usize = 20;
 
@@ -95,6 +98,15 @@ pub(crate) fn open_workspace(place: &Place, folder: &Path) -> Result<Workspace> 
     let workspace = Workspace::open(folder, data, limits).map_err(files_failure)?;
     let keys = place.known_keys();
     Ok(workspace.without_keys(move |bytes| keys.are_in(bytes)))
+}
+
+/// What became of a file, in a word.
+pub(crate) fn change_verb(change: &FileChange) -> &'static str {
+    match (&change.before, &change.after) {
+        (FileState::Absent, _) => "added",
+        (_, FileState::Absent) => "removed",
+        _ => "changed",
+    }
 }
 
 /// Completes or takes back what a killed program has left of a restore in the working directory, and tells the place of it.

@@ -31,6 +31,7 @@ mod operation;
 mod run;
 mod file_moves;
 mod file_patches;
+mod page_files;
 mod copied;
 mod moving;
 mod second_folder;
@@ -46,7 +47,7 @@ pub use copied::{Copied, with_brought};
 pub use costs::{sizes, with_forecast, with_summary_cost, words_without_summary};
 pub use entry_words::{entry_line, session_title, short_id, totals_in_words};
 pub use failure::{Failure, FailureKind, Hint, Result};
-pub use file_moves::{FileMove, FileMoveOutcome, FilesPreview, fork_files, recover_files};
+pub use file_moves::{FileMove, FileMoveOutcome, FilesPreview, MOST_PATCH_LINES, fork_files, recover_files};
 pub use foreign_import::own_session_of;
 pub use given::{
     Arg, ArgForm, ArgKind, ArgValue, ByteSize, DRY_RUN_FLAG, EntryName, EntryRange, Field, FileName, FilledText,
@@ -65,6 +66,7 @@ pub use operation::{
 pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};
+pub use page_files::{PageFilesRoom, page_files};
 pub use place::{Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
 pub use plans::{CompactionJson, branch_summary_json};
 pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};

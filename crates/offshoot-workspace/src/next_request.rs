@@ -166,6 +166,8 @@ pub struct PageOrder {
     pub largest_picture: Option<u64>,
     /// The rest of a text of more bytes is left out.
     pub longest_text: Option<u64>,
+    /// Whether what differs in files is left out.
+    pub no_files: bool,
 }
 
 /// The models that there are, and their keys.

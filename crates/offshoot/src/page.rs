@@ -1,11 +1,12 @@
 //! A session as a page, in the colours of a theme. Knows no command.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use offshoot_app::app::App;
 use offshoot_app::error::{CommandError, Result};
-use offshoot_html::{PageAgent, PageColours, PageLimits, PageOmissions, PageThemes};
+use offshoot_html::{PageAgent, PageColours, PageFiles, PageLimits, PageOmissions, PageThemes};
 use offshoot_session::child::children_folder;
 use offshoot_session::children::{ChildInfo, ChildList};
 use offshoot_session::entry::Source as _;
@@ -14,8 +15,8 @@ use offshoot_session::text::counted;
 use offshoot_settings::Settings;
 use offshoot_tui::markdown::plain_row;
 use offshoot_tui::theme::{PageTheme, Themes};
-use offshoot_workspace::PageOrder;
 use offshoot_workspace::export::not_written;
+use offshoot_workspace::{PageFilesRoom, PageOrder, page_files};
 
 use crate::theme_files::theme_files;
 use crate::themes;
@@ -30,7 +31,9 @@ pub(crate) fn write(
     let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let base64 = |bytes: u64| size(bytes.div_ceil(3).saturating_mul(4));
     let picture = order.largest_picture.map(base64);
+    let mut room = PageFilesRoom::default();
     let options = offshoot_html::Options {
+        files: files_of(app, session, order.part, order, &mut room),
         part: order.part,
         home: app.environment.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
         plain: Some(plain_row),
@@ -40,7 +43,10 @@ pub(crate) fn write(
             None => themes_of_settings(app, session).unwrap_or_default(),
         },
     };
-    let agents = agents_of(app, session, order.part);
+    let mut agents = agents_of(app, session, order.part);
+    for agent in &mut agents {
+        agent.files = files_of(app, &agent.session, SessionPart::Everything, order, &mut room);
+    }
     let shown: Vec<PageAgent<'_>> = agents.iter().map(OpenAgent::on_page).collect();
     let written = offshoot_html::render_with(session, &shown, &options, &mut out);
     let left_out: PageOmissions = written.map_err(|error| match error {
@@ -52,6 +58,16 @@ pub(crate) fn write(
     Ok(left_out.words().map(|words| words.trim_end_matches('.').replacen("The", "the", 1)))
 }
 
+/// What the entries of a part changed in files, unless that is left out.
+fn files_of(app: &App, session: &Session, part: SessionPart, order: &PageOrder, room: &mut PageFilesRoom) -> PageFiles {
+    if order.no_files {
+        let note = "What differs in files was left out of this page.".to_owned();
+        return PageFiles { entries: BTreeMap::new(), note };
+    }
+    let entries = page_files(&app.place(), session, (part, &app.folder_of(session)), room);
+    PageFiles { entries, note: PageFilesRoom::note() }
+}
+
 /// The files of agents of more bytes in all are not on a page.
 const MOST_OF_AGENTS: u64 = 64 << 20;
 
@@ -60,13 +76,14 @@ struct OpenAgent {
     info: ChildInfo,
     words: String,
     session: Session,
+    files: PageFiles,
 }
 
 impl OpenAgent {
     fn on_page(&self) -> PageAgent<'_> {
         let call = self.info.tool_call_id.as_deref();
         let entry = self.info.parent_entry.as_deref();
-        PageAgent { id: &self.info.id, words: &self.words, call, entry, session: &self.session }
+        PageAgent { id: &self.info.id, words: &self.words, call, entry, session: &self.session, files: &self.files }
     }
 }
 
@@ -88,7 +105,12 @@ fn agents_of(app: &App, session: &Session, part: SessionPart) -> Vec<OpenAgent> 
         match opened {
             Some(session) => {
                 bytes += size;
-                agents.push(OpenAgent { words: info.words(), info: info.clone(), session });
+                agents.push(OpenAgent {
+                    words: info.words(),
+                    info: info.clone(),
+                    session,
+                    files: PageFiles::default(),
+                });
             }
             None => missing += 1,
         }

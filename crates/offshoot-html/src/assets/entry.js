@@ -13,7 +13,7 @@ async function read(node) {
   const line = await LINES.text(node.start, node.length);
   const beside = node.besideLength > 0 ? JSON.parse(await BESIDE.text(node.besideStart, node.besideLength)) : {};
   const blobs = new Map(listOf(beside.blobs).map((blob) => [blob.hash, blob.data]));
-  return { entry: JSON.parse(line), prose: listOf(beside.md), blobs, isQuiet: node.who === QUIET };
+  return { entry: JSON.parse(line), prose: listOf(beside.md), blobs, files: beside.files, isQuiet: node.who === QUIET };
 }
 
 /** Operations of Markdown as elements; numbers name stretches of the text, from its beginning on. */
@@ -474,11 +474,12 @@ function wordsOf(entry) {
   return listOf(message.content).filter((block) => isObject(block) && block.type === "text").map((block) => said(block.text)).join("\n\n");
 }
 
-function elementsOf({ entry, prose: list, blobs, isQuiet }, callOf) {
+function elementsOf({ entry, prose: list, blobs, files, isQuiet }, callOf) {
   const operations = list.values();
   const nextProse = (text) => prose(text, operations.next().value);
   const aside = (...words) => ({ sort: "aside", title: "", parts: [el("p", "aside", ...words)] });
   if (isObject(entry) && entry.type === "session_init") return system("System prompt", said(entry.systemPrompt), undefined, listOf(entry.tools));
+  if (isFilesEntry(entry)) return filesTurn(entry, files);
   if (isQuiet) return null;
   if (!isObject(entry)) return aside("[no entry]");
   switch (entry.type) {

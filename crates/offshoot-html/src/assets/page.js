@@ -227,7 +227,7 @@ function draw(at, read, calls) {
     return null;
   }
   if (parts.length === 0) return null;
-  if (said.sort !== "tool") calls.speaker = said.sort === "assistant" ? said.beside || calls.speaker : undefined;
+  if (said.sort !== "tool" && said.sort !== "mark files") calls.speaker = said.sort === "assistant" ? said.beside || calls.speaker : undefined;
   const box = el("article", `turn ${said.sort}${said.title ? "" : " bare"}`);
   if (!said.title && said.sort === "assistant") box.setAttribute("aria-label", "Assistant");
   box.append(headOf(at, said), ...parts);

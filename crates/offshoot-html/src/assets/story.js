@@ -79,24 +79,32 @@ function nameOfBranch(at) {
 
 const endOf = (at) => lastWords(newestBelow(at), at);
 
-/** What the index says of a call's file: it is read or changed, or the call to do so failed. */
-const [READ, CHANGED, READ_FAILED, CHANGE_FAILED] = [0, 1, 2, 3];
+/** What the index says of a file: a call reads or changes it, or failed to; or the program recorded that it changed. */
+const [READ, CHANGED, READ_FAILED, CHANGE_FAILED, RECORDED] = [0, 1, 2, 3, 4];
+/** Whether a call's path names a file that is recorded by its path below the session's folder. */
+const isPathOf = (name, path) => name === path || name.endsWith(`/${path}`);
 
 /** Files by path with how often they were read, changed and not changed, and where they were to change first. */
 function filesOf(path) {
   const files = new Map();
+  // By their last names, for recorded files that calls have named in another way.
+  const named = new Map();
+  const nameOf = (path) => listOf(named.get(baseName(path))).find((known) => isPathOf(known, path)) ?? path;
   for (const at of path) {
-    for (const [name, what] of nodes[at].files) {
-      const file = files.get(name) ?? { name, reads: 0, changed: [], failures: [] };
+    for (const [given, what] of nodes[at].files) {
+      const name = what === RECORDED ? nameOf(given) : given;
+      const file = files.get(name) ?? { name, reads: 0, changed: [], failures: [], recorded: [] };
+      if (!files.has(name)) named.set(baseName(name), [...listOf(named.get(baseName(name))), name]);
       if (what === READ) file.reads += 1;
       else if (what === CHANGED) file.changed.push(at);
+      else if (what === RECORDED) file.recorded.push(at);
       else if (what === READ_FAILED && file.reads > 0) file.reads -= 1;
       // A result follows its call: the last one is the one that failed.
       else if (what === CHANGE_FAILED && file.changed.length > 0) file.failures.push(file.changed.pop());
       files.set(name, file);
     }
   }
-  const counted = [...files.values()].map(({ name, reads, changed, failures }) => ({ name, reads, changes: changed.length, failures: failures.length, first: changed[0] ?? failures[0] ?? -1 }));
+  const counted = [...files.values()].map(({ name, reads, changed, failures, recorded }) => ({ name, reads, changes: Math.max(changed.length, recorded.length), failures: failures.length, first: changed[0] ?? recorded[0] ?? failures[0] ?? -1 }));
   return counted.filter(({ reads, changes, failures }) => reads + changes + failures > 0).sort((a, b) => b.changes - a.changes || b.failures - a.failures || (a.name < b.name ? -1 : 1));
 }
 
@@ -305,6 +313,17 @@ async function patchesOf(side, name) {
   const box = el("div", "patches");
   let left = 200;
   for (const [place, at] of side.entries()) {
+    if (nodes[at].files.some(([path, what]) => what === RECORDED && (name === undefined || isPathOf(name, path)))) {
+      const { entry, files } = await read(nodes[at]);
+      // What calls ask for is shown already.
+      const found = isNamed(entry) ? [] : changedFiles(entry, files).filter((file) => file.by !== "foreign" && (name === undefined || isPathOf(name, said(file.path))));
+      for (const file of found) {
+        if (left-- === 0) return box.append(el("p", "aside", "Further changes are in the conversation.")), box;
+        box.append(el("p", "", el("code", "", spelled(said(file.path), true).slice(0, 300)), ` ${oneLine(file.verb, 20)} while ${callsOf(entry).slice(0, 6).join(", ")} ran `, placeLink(nodes[at].id, nodes[at].id)));
+        box.append(typeof file.patch === "string" ? diffBox(readDiff(patchBody(file.patch))) : el("p", "aside", oneLine(file.why ?? files?.note ?? META.files, 400)));
+      }
+      continue;
+    }
     if (!nodes[at].files.some(([file, what]) => what === CHANGED && (name === undefined || file === name))) continue;
     const failed = await failuresAfter(side, place);
     const { entry } = await read(nodes[at]);

@@ -47,7 +47,7 @@ input! {
         /// The format: jsonl, html, md or json; without --output it goes to standard output
         format: Option<ExportFormat> = option ("FORMAT"),
         /// For another agent, which can continue it: claude or codex
-        to: Option<ExportTarget> = option ("AGENT" conflicts ["format", "subtree", "max_inline", "no_images", "theme"]),
+        to: Option<ExportTarget> = option ("AGENT" conflicts ["format", "subtree", "max_inline", "no_images", "no_files", "theme"]),
         /// With --to: a new file in the agent's own folder
         install: bool = flag (requires ["to"] conflicts ["output"]),
         /// Only the path from the root to this entry
@@ -58,6 +58,8 @@ input! {
         max_inline: Option<ByteSize> = option ("SIZE"),
         /// Leave out all pictures of a page
         no_images: bool = flag (conflicts ["max_inline"]),
+        /// Leave out what differs in the files of a page; their paths stay
+        no_files: bool = flag,
         /// A theme file with the colours of the page
         theme: Option<FileName> = option ("FILE"),
     }
@@ -147,6 +149,9 @@ impl Operation for Export {
                A page and a transcript leave out lines of more than 64 MiB, and say how\n\
                to print them. A warning counts what a page leaves out, and names the\n\
                first entries.\n\n\
+               A page shows which files each turn changed, and what differs, as far as\n\
+               the store on this machine has it: the newest 200 files and 10,000 lines.\n\
+               --no-files leaves out what differs.\n\n\
                --theme takes the colours of a page from the member `export` of a theme\n\
                file, as in pi: `pageBg`, `cardBg` and `infoBg`. Without it they come from\n\
                the theme that the settings name, or from the light and the dark one.\n\n\
@@ -285,6 +290,7 @@ impl ExportPlan {
                     theme: self.input.theme.as_ref().map(|theme| place.path(&theme.0)),
                     largest_picture: bytes,
                     longest_text: self.input.max_inline.map(|size| size.0),
+                    no_files: self.input.no_files,
                 };
                 written.left_out = place.page(session, &order, out)?;
                 Ok(())

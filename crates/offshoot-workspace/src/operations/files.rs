@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use offshoot_agent::branch_files::file_patch;
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_files::{
-    ChangeSet, ChangedBy, CollectedFiles, Collection, FileChange, FileState, ReachedContents, RestoreReport, StoreSize,
-    Workspace, fold,
+    ChangeSet, ChangedBy, CollectedFiles, Collection, FileState, ReachedContents, RestoreReport, StoreSize, Workspace,
+    fold,
 };
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Object;
@@ -17,7 +17,9 @@ use offshoot_session::tree::NodeIx;
 
 use crate::entry_words::short_id;
 use crate::failure::{Failure, Hint, Result};
-use crate::file_moves::{FileMove, FileMoveOutcome, LISTED, files_at, files_failure, list_some, workspace};
+use crate::file_moves::{
+    FileMove, FileMoveOutcome, LISTED, change_verb, files_at, files_failure, list_some, workspace,
+};
 use crate::given::{EntryName, SessionName};
 use crate::lookup::Access;
 use crate::operation::{About, CommandGroup, Finished, FrontEnd, Operation, OperationEffect, Output};
@@ -249,7 +251,7 @@ fn log(session: &Session, at: Option<NodeIx>) -> Vec<LoggedFiles> {
         let set = ChangeSet::read(&files_data(session, ix)?).ok()?;
         let entry = tree.node(ix).id().and_then(|id| short_id(session, id.as_str()).ok()).unwrap_or_default();
         let ours = set.changes.iter().filter(|change| change.by == ChangedBy::Calls);
-        let changes = ours.map(|change| (verb(change), change.path.to_string())).collect();
+        let changes = ours.map(|change| (change_verb(change), change.path.to_string())).collect();
         Some(LoggedFiles {
             entry,
             calls: set.calls.into_iter().map(|call| call.name).collect(),
@@ -258,14 +260,6 @@ fn log(session: &Session, at: Option<NodeIx>) -> Vec<LoggedFiles> {
         })
     };
     path.filter_map(logged).collect()
-}
-
-fn verb(change: &FileChange) -> &'static str {
-    match (&change.before, &change.after) {
-        (FileState::Absent, _) => "added",
-        (_, FileState::Absent) => "removed",
-        _ => "changed",
-    }
 }
 
 /// What sessions of this folder need. A session in the trash needs nothing.

@@ -1,12 +1,10 @@
 //! Patches of files as coloured lines, up to a limit. Does not use the tree.
 
 use offshoot_agent::branch_files::FilePatch;
+use offshoot_workspace::MOST_PATCH_LINES;
 
 use crate::text::clean;
 use crate::theme::Token;
-
-/// More lines are not shown.
-const MOST: usize = 10_000;
 
 /// The texts for files without a patch.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +33,8 @@ pub(super) fn patch_lines(patches: &[FilePatch], words: PatchWords) -> Vec<(Toke
     if lines.is_empty() {
         lines.push((Token::Muted, format!("  {}", words.none)));
     }
-    if let Some(more) = lines.len().checked_sub(MOST).filter(|more| *more > 0) {
-        lines.truncate(MOST);
+    if let Some(more) = lines.len().checked_sub(MOST_PATCH_LINES).filter(|more| *more > 0) {
+        lines.truncate(MOST_PATCH_LINES);
         lines.push((Token::Muted, format!("  and {more} more lines")));
     }
     lines

@@ -76,6 +76,7 @@ impl ExportInput {
         let given = [
             ("--max-inline", self.max_inline.is_some()),
             ("--no-images", self.no_images),
+            ("--no-files", self.no_files),
             ("--theme", self.theme.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given && format != ExportFormat::Html) {
