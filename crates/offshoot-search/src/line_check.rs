@@ -2,9 +2,11 @@
 
 use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, HirKind};
 
 use crate::query::{SearchQuery, Term};
-use crate::words::{beyond_ascii, is_all_unspaced};
+use crate::words::{folded, is_all_unspaced};
 
 /// For each group of terms a pattern of their bytes; `None` for one that any line may have.
 #[derive(Debug)]
@@ -18,8 +20,8 @@ impl LineCheck {
         Self { groups: query.all.iter().map(|any| pattern(any)).collect() }
     }
 
-    /// Whether a line can have what is looked for. Words with letters beyond ASCII are compared as they fold; a line that
-    /// escapes letters can have anything.
+    /// Whether a line can have what is looked for. Letters beyond ASCII are compared as they fold; a line that escapes letters can
+    /// have anything.
     pub(crate) fn can_matter(&self, line: &[u8]) -> bool {
         let lacks = |group: &&Regex| !group.is_match(line);
         let mut lacking = self.groups.iter().flatten().filter(lacks).peekable();
@@ -30,7 +32,7 @@ impl LineCheck {
             return false;
         }
         let Ok(line) = std::str::from_utf8(line) else { return true };
-        let folded = beyond_ascii(line);
+        let folded = folded(line);
         lacking.all(|group| group.is_match(folded.as_bytes()))
     }
 }
@@ -44,29 +46,66 @@ fn escapes_letters(line: &[u8]) -> bool {
     })
 }
 
-/// The longest run of plain letters in a part, which stands in a line as it is; the part itself if that says little.
-fn plain_run(part: &str) -> &str {
-    let runs = part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    runs.max_by_key(|run| run.len()).filter(|run| run.len() > 1).unwrap_or(part)
-}
-
 /// Any of the terms, without case.
 fn pattern(any: &[Term]) -> Option<Regex> {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     for term in any {
-        let word: &str = match term {
+        match term {
             // The longest word says most.
-            Term::Words(term) => term.words.iter().max_by_key(|word| word.len())?,
-            Term::Part(part) => plain_run(part),
-            Term::Pattern(_) => return None,
-        };
-        let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if word.is_empty() || !is_plain && !is_all_unspaced(word) {
-            return None;
+            Term::Words(term) => words.push(written(term.words.iter().max_by_key(|word| word.len())?)?),
+            Term::Part(part) => words.push(written(longest_run(part))?),
+            Term::Pattern(pattern) => words.extend(literals_of(pattern.as_str())?),
         }
-        words.push(word.bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>());
     }
     RegexBuilder::new(&words.join("|")).unicode(false).case_insensitive(true).build().ok()
+}
+
+/// A pattern of how a line may write a text, but for letters that it escapes.
+fn written(text: &str) -> Option<String> {
+    if text.is_empty() || !text.is_ascii() && !is_all_unspaced(text) {
+        return None;
+    }
+    text.bytes().map(written_byte).collect()
+}
+
+/// `None` for blanks: what is decoded may have others, or none.
+fn written_byte(byte: u8) -> Option<String> {
+    match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | 0x80.. => Some(format!("\\x{byte:02x}")),
+        b'"' | b'\\' => Some(format!(r"\\(?:\x{byte:02x}|u00{byte:02x})")),
+        b'!'..=b'~' => Some(format!(r"(?:\\?\x{byte:02x}|\\u00{byte:02x})")),
+        _ => None,
+    }
+}
+
+/// The longest run of visible characters of ASCII, if it has two at least; else the text.
+fn longest_run(text: &str) -> &str {
+    let runs = text.split(|letter: char| !letter.is_ascii_graphic());
+    runs.max_by_key(|run| run.len()).filter(|run| run.len() > 1).unwrap_or(text)
+}
+
+/// Patterns of texts, one of which is in all that a pattern fits.
+fn literals_of(pattern: &str) -> Option<Vec<String>> {
+    // With case, so that literals stay literals.
+    let parsed = ParserBuilder::new().multi_line(true).build().parse(pattern).ok()?;
+    literals(&parsed)?.iter().map(|literal| written(literal)).collect()
+}
+
+fn literals(pattern: &Hir) -> Option<Vec<String>> {
+    match pattern.kind() {
+        HirKind::Literal(literal) => Some(vec![longest_run(str::from_utf8(&literal.0).ok()?).to_owned()]),
+        HirKind::Capture(capture) => literals(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => literals(&repetition.sub),
+        HirKind::Concat(parts) => {
+            let shortest = |some: &Vec<String>| some.iter().map(String::len).min();
+            parts.iter().filter_map(literals).max_by_key(shortest)
+        }
+        HirKind::Alternation(parts) => {
+            let all: Vec<Vec<String>> = parts.iter().map(literals).collect::<Option<_>>()?;
+            Some(all.concat())
+        }
+        HirKind::Repetition(_) | HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +128,28 @@ mod tests {
         assert!(matters("needle", r#"{"text":"\u006eeedle"}"#));
         assert!(matters("本語", "日本語") && !matters("語本", "日本語"));
         assert!(matters("~ist/lea", r#"{"path":"src/list/leaf"}"#) && !matters("~ist/lea", r#"{"path":"src/lis/le"}"#));
-        assert!(matters("/x/ ", "anything") && matters("~-> ", "anything") && matters("日本語", "日本語"));
+        assert!(matters("/./ ", "anything") && matters("日本語", "日本語"));
+    }
+
+    #[test]
+    fn parts_are_looked_for_as_lines_write_them() {
+        for line in ["src/list/leaf", r"src\/list\/leaf", r"list\u002Fleaf", "LIST/LEAF", "lïst/léaf"] {
+            assert!(matters("~ist/lea", line), "{line}");
+        }
+        assert!(!matters("~ist/lea", "list leaf") && !matters("~ist/lea", "list//leaf"));
+        assert!(matters(r#"~a"b"#, r#"{"text":"a\"b"}"#) && !matters(r#"~a"b"#, r#"{"a":"b"}"#));
+        assert!(matters("~->", "a->b") && !matters("~->", "a-b"));
+        assert!(matters(r"~c:\x", r#"{"path":"c:\\x"}"#) && !matters(r"~c:\x", r#"{"path":"c:x"}"#));
+    }
+
+    #[test]
+    fn patterns_are_looked_for_by_their_literals() {
+        let merge = r#"/merge\("[a-z]+ r/"#;
+        assert!(matters(merge, r#"merge(\"a r"#) && !matters(merge, "merge (a r"));
+        assert!(matters("/(foo|ba)r+/", "fo bar") && !matters("/(foo|ba)r+/", "fo b"));
+        // Errors of providers are shortened to their messages.
+        assert!(matters("/too much/", r#"too {"message":"much"}"#));
+        assert!(matters("/(?i)foo/", "bar") && matters("/(fo)*/", "bar") && matters("/naïve/", "naïve"));
+        assert!(matters(r"/a\nbc/", r"a\nbc") && !matters(r"/a\nbc/", "ab"));
     }
 }

@@ -179,26 +179,6 @@ fn push_word(words: &mut String, word: &str) {
     words.push(' ');
 }
 
-/// The words of a text that have letters beyond ASCII, without case and accents, with blanks between them.
-pub(crate) fn beyond_ascii(text: &str) -> String {
-    let (mut found, mut end) = (String::new(), 0);
-    while let Some(length) = text.as_bytes().get(end..).and_then(|rest| rest.iter().position(|byte| !byte.is_ascii())) {
-        let at = end + length;
-        let is_in_word = |c: &char| Run::of(*c) == Some(Run::Word);
-        let before = text.get(end..at).unwrap_or_default();
-        let start = at - before.chars().rev().take_while(is_in_word).count(); // all of them are of ASCII
-        let rest = text.get(at..).unwrap_or_default();
-        let length: usize = rest.chars().take_while(is_in_word).map(char::len_utf8).sum();
-        if length == 0 {
-            end = at + rest.chars().next().map_or(1, char::len_utf8);
-            continue;
-        }
-        end = at + length;
-        push_word(&mut found, &folded(text.get(start..end).unwrap_or_default()));
-    }
-    found
-}
-
 /// Whether a character of a script that writes no spaces is all that there is.
 pub(crate) fn is_all_unspaced(word: &str) -> bool {
     word.chars().all(is_unspaced)
@@ -398,10 +378,9 @@ mod tests {
     }
 
     #[test]
-    fn words_beyond_ascii_are_found_whole() {
-        assert_eq!(beyond_ascii("a naïve— xCafé_é日本 “plain” ok é"), "naive xcafe_e e ");
-        assert_eq!(beyond_ascii("plain ascii"), "");
-        assert_eq!(beyond_ascii("ｎｅｅｄｌｅ ne\u{301}edle"), "needle needle ");
+    fn letters_beyond_ascii_fold_where_they_stand() {
+        assert_eq!(folded("a naïve— xCafé_é “plain” OK"), "a naive— xcafe_e “plain” ok");
+        assert_eq!(folded("ｎｅｅｄｌｅ ne\u{301}edle"), "needle needle");
     }
 
     #[test]
