@@ -110,7 +110,11 @@ fn literals(pattern: &Hir) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_session::transcript::Item;
+
     use super::*;
+    use crate::document::documents_of;
+    use crate::matching::fit;
 
     fn matters(typed: &str, line: &str) -> bool {
         LineCheck::of(&SearchQuery::parse(typed, &|_| None).unwrap()).can_matter(line.as_bytes())
@@ -151,5 +155,65 @@ mod tests {
         assert!(matters("/too much/", r#"too {"message":"much"}"#));
         assert!(matters("/(?i)foo/", "bar") && matters("/(fo)*/", "bar") && matters("/naïve/", "naïve"));
         assert!(matters(r"/a\nbc/", r"a\nbc") && !matters(r"/a\nbc/", "ab"));
+    }
+
+    const PIECES: [&str; 18] = [
+        "src/list",
+        "\"quoted\"",
+        "c:\\x",
+        "->",
+        "Straße",
+        "ｎａｒｒｏｗ",
+        "e\u{301}tat",
+        "日本語",
+        "a",
+        "_b",
+        "\t",
+        "\n",
+        " ",
+        "<b>",
+        "½",
+        "\u{1F600}",
+        "K",
+        "…",
+    ];
+
+    /// Ways to write a text in JSON.
+    fn lines_of(text: &str) -> [String; 3] {
+        let line =
+            |content: &str| format!(r#"{{"type":"message","id":"e","message":{{"role":"user","content":{content}}}}}"#);
+        let plain = serde_json::Value::from(text).to_string();
+        let escaped: String = plain
+            .encode_utf16()
+            .map(|unit| match u8::try_from(unit) {
+                Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+                _ => format!("\\u{unit:04X}"),
+            })
+            .collect();
+        [line(&plain), line(&plain.replace('/', "\\/")), line(&escaped)]
+    }
+
+    proptest::proptest! {
+        /// Whatever a text has is in each line that says it.
+        #[test]
+        fn no_line_that_fits_is_passed_over(
+            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..9),
+            (from, length) in (0..20_usize, 1..9_usize),
+        ) {
+            let text = pieces.concat();
+            let part: String = text.chars().skip(from).take(length).collect();
+            let is_word = |part: &str| !part.is_empty() && !part.chars().any(|c| c.is_whitespace() || c == '"');
+            let pattern = format!("/{}/", regex::escape(&part).replace('/', "\\/"));
+            let typed = [is_word(&part).then(|| format!("~{part}")), (!part.is_empty()).then_some(pattern)];
+            for typed in typed.into_iter().flatten() {
+                let Ok(query) = SearchQuery::parse(&typed, &|_| None) else { continue };
+                let check = LineCheck::of(&query);
+                for line in lines_of(&text) {
+                    let documents = documents_of(&Item::of_line(&line).unwrap());
+                    let fits = documents.iter().any(|document| fit(&query, document).is_some());
+                    proptest::prop_assert!(!fits || check.can_matter(line.as_bytes()), "{} in {}", typed, line);
+                }
+            }
+        }
     }
 }
