@@ -2,6 +2,10 @@
 //!
 //! Owns which files are left out: what git's rules and `.offshootignore` name, folders of git, files of keys.
 
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +14,7 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 use offshoot_session::clock::Millis;
 use offshoot_session::medium::Stamp;
 use offshoot_session::path_words::path_words;
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 
 use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
@@ -24,7 +29,9 @@ use crate::store::ContentStore;
 /// A file with rules of a workspace's own.
 const OWN_RULES: &str = ".offshootignore";
 /// `ignore` reads these whole. A larger one, or one that is not a regular file, might never end.
-const RULES: [&str; 5] = [".gitignore", ".ignore", ".fdignore", OWN_RULES, ".git/info/exclude"];
+const RULES: [&str; 5] = [".gitignore", OWN_RULES, ".git/info/exclude", ".ignore", ".fdignore"];
+/// How many of them a scan reads.
+const SCANNED_RULES: usize = 3;
 const LONGEST_RULES: u64 = 1 << 20;
 
 /// Threads that read files, and how many files are worth one.
@@ -186,7 +193,11 @@ fn is_session(sessions: Option<&Path>, path: &Path) -> bool {
 /// Whether the files with ignore rules in a folder can be read to their end.
 #[must_use]
 pub fn has_sound_rules(folder: &Path) -> bool {
-    RULES.iter().all(|name| match std::fs::metadata(folder.join(name)) {
+    are_sound(folder, &RULES)
+}
+
+fn are_sound(folder: &Path, rules: &[&str]) -> bool {
+    rules.iter().all(|name| match std::fs::metadata(folder.join(name)) {
         Ok(rules) => rules.is_dir() || (rules.is_file() && rules.len() <= LONGEST_RULES),
         Err(_) => true,
     })
@@ -303,59 +314,121 @@ impl Scanner<'_> {
             builder.git_ignore(false).git_exclude(false).parents(false);
         }
         let never = self.never.to_vec();
+        let (scanned, _) = RULES.split_at(SCANNED_RULES);
+        let (most, sessions, count) = (self.limits.files, self.sessions.map(Path::to_path_buf), AtomicUsize::new(0));
+        let above = root.to_path_buf();
+        // Files are met here and go no further: that spares each of them the way through the queue of folders.
         builder.filter_entry(move |entry| {
-            let is_folder = || entry.file_type().is_some_and(|kind| kind.is_dir());
-            let is_git = entry.file_name().to_str().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-            entry.depth() == 0
-                || (!is_git
-                    && !(is_folder()
-                        && (never.iter().any(|own| own == entry.path()) || !has_sound_rules(entry.path()))))
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_git = || entry.file_name().to_str().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+            if entry.depth() == 0 {
+                return true;
+            }
+            // One more than there may be shows that there are too many.
+            if count.load(Ordering::Relaxed) > most {
+                return false;
+            }
+            if is_folder {
+                let is_never = || never.iter().any(|own| own == entry.path());
+                return !is_git() && !is_never() && are_sound(entry.path(), scanned);
+            }
+            if !is_git()
+                && !is_session(sessions.as_deref(), entry.path())
+                && MET.with_borrow_mut(|met| met.meet(&above, entry))
+            {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            false
         });
-        let (met, count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let (most, sessions) = (self.limits.files, self.sessions);
+        let met = Arc::new(Mutex::new(Vec::new()));
         builder.build_parallel().run(|| {
-            let mut own = MetFiles { files: Vec::new(), all: Arc::clone(&met) };
-            let count = Arc::clone(&count);
-            Box::new(move |entry| {
-                let entry = entry.ok().filter(|entry| !is_session(sessions, entry.path()));
-                let Some(file) = entry.and_then(|entry| met_file(root, &entry)) else {
-                    return WalkState::Continue;
-                };
-                own.files.push(file);
-                if count.fetch_add(1, Ordering::Relaxed) >= most { WalkState::Quit } else { WalkState::Continue }
+            let own = ThreadEnd { all: Arc::clone(&met) };
+            Box::new(move |_| {
+                // Its end is the end of this thread.
+                let _held = &own;
+                WalkState::Continue
             })
         });
         let mut all = std::mem::take(&mut *met.lock().unwrap_or_else(PoisonError::into_inner));
         if all.len() > most {
             return None;
         }
-        all.sort_unstable_by(|one: &MetFile, other| one.path.cmp(&other.path));
+        // Each thread has sorted its own: a stable sort finds these runs.
+        all.sort_by(|one: &MetFile, other| one.path.cmp(&other.path));
         Some(all)
     }
 }
 
-/// The files that one thread has met; they come together when it ends.
+thread_local! {
+    static MET: RefCell<MetFiles> = RefCell::default();
+}
+
+/// The files that one thread has met.
+#[derive(Default)]
 struct MetFiles {
     files: Vec<MetFile>,
+    /// The folder of the last one, open: names in it are looked up there.
+    folder: Option<(Vec<u8>, OwnedFd)>,
+}
+
+/// Collects what a thread has met when it ends.
+struct ThreadEnd {
     all: Arc<Mutex<Vec<MetFile>>>,
 }
 
-impl Drop for MetFiles {
+impl Drop for ThreadEnd {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.files);
+        let MetFiles { mut files, .. } = MET.take();
+        files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut files);
     }
 }
 
-fn met_file(root: &Path, entry: &DirEntry) -> Option<MetFile> {
-    use std::os::unix::fs::MetadataExt as _;
-    let kind = entry.file_type()?;
-    if kind.is_dir() {
-        return None;
+impl MetFiles {
+    /// Adds what is met if it is a file or a link that is recorded.
+    fn meet(&mut self, root: &Path, entry: &DirEntry) -> bool {
+        let file = self.met_file(root.as_os_str().as_bytes(), entry);
+        let is_met = file.is_some();
+        self.files.extend(file);
+        is_met
     }
-    if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH) || name.starts_with(WRITE_SCRATCH)) {
-        return None;
+
+    fn met_file(&mut self, root: &[u8], entry: &DirEntry) -> Option<MetFile> {
+        let name = entry.file_name();
+        let is_scratch = |start: &str| name.as_bytes().starts_with(start.as_bytes());
+        if entry.file_type()?.is_dir() || is_scratch(SCRATCH) || is_scratch(WRITE_SCRATCH) {
+            return None;
+        }
+        let whole = entry.path().as_os_str().as_bytes();
+        let below = whole.strip_prefix(root)?;
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        let path = RelPath::try_from(path_words(OsStr::from_bytes(below))).ok()?;
+        let above = whole.strip_suffix(name.as_bytes())?;
+        let folder = match &mut self.folder {
+            Some((known, folder)) if known == above => folder,
+            last => {
+                let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+                let opened = rustix::fs::open(OsStr::from_bytes(above), flags, Mode::empty()).ok()?;
+                &mut last.insert((above.to_owned(), opened)).1
+            }
+        };
+        let meta = rustix::fs::statat(&*folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(MetFile { path, stamp: stamp_of(&meta), mode: number(meta.st_mode) })
     }
-    let path = RelPath::try_from(path_words(entry.path().strip_prefix(root).ok()?.as_os_str())).ok()?;
-    let meta = entry.metadata().ok()?;
-    Some(MetFile { path, stamp: Stamp::of(&meta), mode: meta.mode() })
+}
+
+/// Systems have these numbers in different sizes.
+fn number<Given, Wanted: TryFrom<Given> + Default>(given: Given) -> Wanted {
+    Wanted::try_from(given).unwrap_or_default()
+}
+
+fn stamp_of(meta: &Stat) -> Stamp {
+    let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    Stamp {
+        device: number(meta.st_dev),
+        inode: number(meta.st_ino),
+        length: number(meta.st_size),
+        modified: nanos(number(meta.st_mtime), number(meta.st_mtime_nsec)),
+        changed: nanos(number(meta.st_ctime), number(meta.st_ctime_nsec)),
+    }
 }
