@@ -96,13 +96,14 @@ impl Catalogue {
     /// The store's own root cannot be read.
     pub fn newest(&self, store: &DirStore, cwd: Option<&str>, now: Millis, count: usize) -> Result<Vec<SessionInfo>> {
         let (folders, _) = store.folders(cwd)?;
-        let mut sessions = self.of_places(&newest(&folders, count).collect::<Vec<_>>(), now);
+        let places: Vec<_> = newest(&folders, count).collect();
+        let mut sessions = self.of_places(&places, now, &mut Changes::default());
         sessions.retain(|info| store.belongs(info, cwd));
         sort_by_activity(&mut sessions);
         Ok(sessions)
     }
 
-    /// The sessions of these files of a store, in no order. Writes nothing. Leaves out what cannot be read.
+    /// The sessions of these files of a store, in no order. What had to be read is remembered. Leaves out what cannot be read.
     pub fn of_files(&self, store: &DirStore, files: &[PathBuf], now: Millis) -> Vec<SessionInfo> {
         let folder_of = |found: FoundFile| {
             let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -111,10 +112,18 @@ impl Catalogue {
         };
         let folders: Vec<Folder> =
             files.iter().filter_map(|file| FoundFile::in_root(file, store.root_of(file))).map(folder_of).collect();
-        self.of_places(&newest(&folders, usize::MAX).collect::<Vec<_>>(), now)
+        let mut changes = Changes::default();
+        // Each file has a folder of its own here, with its number.
+        let sessions = self.of_places(&newest(&folders, usize::MAX).collect::<Vec<_>>(), now, &mut changes);
+        if !changes.is_empty()
+            && let Some(database) = Database::open(&self.file)
+        {
+            database.save(&folders, changes);
+        }
+        sessions
     }
 
-    fn of_places(&self, places: &[ListedFile<'_>], now: Millis) -> Vec<SessionInfo> {
+    fn of_places(&self, places: &[ListedFile<'_>], now: Millis, changes: &mut Changes) -> Vec<SessionInfo> {
         let database = Database::open_to_read(&self.file);
         let rows = database.map(|database| database.some(places.iter().copied())).unwrap_or_default();
         let rows = rows.into_iter().filter(|(place, row)| files::stands(place.found, row));
@@ -123,10 +132,13 @@ impl Catalogue {
         for place in places {
             match known.remove(&place.at) {
                 Some(row) => sessions.extend(row.into_info(place.found)),
-                None => tasks.push(Task { at: place.at, folder: 0, found: place.found, row: None }),
+                None => tasks.push(Task { at: place.at, folder: place.at, found: place.found, row: None }),
             }
         }
-        files::read_all(&tasks, now, &mut |file| sessions.extend(file.read.and_then(files::ReadFile::into_info)));
+        files::read_all(&tasks, now, &mut |file| {
+            changes.keep(file.folder, file.name, file.memory);
+            sessions.extend(file.read.and_then(files::ReadFile::into_info));
+        });
         sessions
     }
 

@@ -81,9 +81,11 @@ impl Agent {
     #[must_use]
     pub fn only_appends(self, path: &Path) -> bool {
         match self {
-            Self::Claude | Self::Codex | Self::Copilot => true,
-            // Their other forms are rewritten.
-            Self::Gemini | Self::Cursor => path.extension().is_some_and(|extension| extension == "jsonl"),
+            Self::Codex | Self::Copilot => true,
+            // Their other files are rewritten.
+            Self::Claude | Self::Gemini | Self::Cursor => {
+                path.extension().is_some_and(|extension| extension == "jsonl")
+            }
             Self::Opencode | Self::Goose | Self::Crush | Self::Aider => false,
         }
     }

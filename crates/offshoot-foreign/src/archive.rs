@@ -4,7 +4,7 @@
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::json::{Json, Object, quote};
@@ -15,12 +15,14 @@ use offshoot_session::medium::{
 use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
+use crate::below::below;
 use crate::foreign_medium::ForeignMedium;
 use crate::kept_copy::manifest::{Segment, read_manifest};
 use crate::kept_copy::{MANIFEST, hex, is_source_gone, read_segments, segment_name};
 use crate::key::{clean, hex_hash};
 use crate::old_json;
 use crate::rows;
+use crate::side_files::files_with;
 use crate::sources::medium_of;
 
 /// Which agents' sessions are copied.
@@ -32,6 +34,10 @@ const ASKED: &str = "asked";
 const LAST_RUN: &str = "last-run";
 /// Whoever copies has it locked.
 const LOCK: &str = "lock";
+/// Whatever goes with a session has its copies in this folder of the session's.
+const WITH_IT: &str = "with-it";
+/// A larger file is not copied if it may be rewritten: it is read whole at each change.
+const LARGEST_REWRITTEN: u64 = 64 << 20;
 const HOUR: Millis = 60 * 60 * 1000;
 /// Longer lists of ours are not read.
 const LARGEST_LIST: u64 = 64 << 20;
@@ -90,21 +96,33 @@ impl Archive {
     /// The agents whose sessions are copied; `None` if nobody has said so.
     #[must_use]
     pub fn agents(&self) -> Option<Vec<Agent>> {
-        let text = read_regular_text(&self.folder.join(SETTINGS), LARGEST_LIST).ok()?;
-        let json = Json::parse(&text).ok()?;
-        let words = json.get("agents")?;
-        Some(words.items().filter_map(|word| Agent::from_word(&word.as_str()?)).collect())
+        let words = self.setting("agents")?;
+        Some(words.iter().filter_map(|word| Agent::from_word(word)).collect())
     }
 
-    /// From now on these agents' sessions are copied; of none nothing is.
+    /// Globs of the folders whose sessions are not copied.
+    #[must_use]
+    pub fn excluded(&self) -> Vec<String> {
+        self.setting("exclude").unwrap_or_default()
+    }
+
+    /// From now on these agents' sessions are copied, but for those of folders that fit these globs. Of no agents nothing is.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn set_agents(&self, agents: &[Agent]) -> io::Result<()> {
+    pub fn set(&self, agents: &[Agent], excluded: &[String]) -> io::Result<()> {
         self.make_folder(&self.folder)?;
-        let words: Vec<String> = agents.iter().map(|agent| quote(agent.word())).collect();
-        let text = Object::new().raw("v", 1).raw("agents", format!("[{}]", words.join(","))).finish();
+        let list = |words: Vec<String>| format!("[{}]", words.join(","));
+        let agents = list(agents.iter().map(|agent| quote(agent.word())).collect());
+        let excluded = list(excluded.iter().map(|glob| quote(glob)).collect());
+        let text = Object::new().raw("v", 1).raw("agents", agents).raw("exclude", excluded).finish();
         self.replace_file(SETTINGS, &text)
+    }
+
+    fn setting(&self, name: &str) -> Option<Vec<String>> {
+        let text = read_regular_text(&self.folder.join(SETTINGS), LARGEST_LIST).ok()?;
+        let words = Json::parse(&text).ok()?.get(name)?.items().filter_map(|word| Some(word.as_str()?.into_owned()));
+        Some(words.collect())
     }
 
     /// Whether somebody was asked whether sessions are copied, or has said so.
@@ -145,7 +163,7 @@ impl Archive {
         is_due && self.replace_file(LAST_RUN, &now.to_string()).is_ok()
     }
 
-    /// Copies what a session has more than its copy.
+    /// Copies what a session has more than its copy, with the files that go with it: outputs beside it, and its subagents.
     ///
     /// # Errors
     /// The source cannot be read, or the copy cannot be written.
@@ -155,6 +173,23 @@ impl Archive {
             return Ok(KeptCopy::Forgotten);
         }
         let folder = self.folder.join(agent.word()).join(&name);
+        let mut copied = self.keep_in(&folder, agent, source, now)?;
+        for file in files_with(agent, source) {
+            let length = fs::symlink_metadata(&file)?.len();
+            if !agent.only_appends(&file) && length > LARGEST_REWRITTEN {
+                continue;
+            }
+            let more = self.keep_in(&folder.join(WITH_IT).join(name_of(agent, &file)), agent, &file, now)?;
+            copied = match (copied, more) {
+                (KeptCopy::Bytes(one), KeptCopy::Bytes(other)) => KeptCopy::Bytes(one + other),
+                (KeptCopy::Bytes(_), _) => copied,
+                (_, more) => more,
+            };
+        }
+        Ok(copied)
+    }
+
+    fn keep_in(&self, folder: &Path, agent: Agent, source: &Path, now: Millis) -> io::Result<KeptCopy> {
         let known = read_manifest(&folder.join(MANIFEST))?;
         let last = known.last();
         let stamp = stamp_of(source)?;
@@ -170,8 +205,8 @@ impl Archive {
         }
         let offset = if continues { have } else { 0 };
         let generation = last.map_or(0, |last| if continues { last.generation } else { last.generation + 1 });
-        self.make_folder(&folder)?;
-        let sha256 = write_segment(&medium, (offset, length), &folder, generation)?;
+        self.make_folder(folder)?;
+        let sha256 = write_segment(&medium, (offset, length), folder, generation)?;
         let tail = tail_of(&medium, length)?;
         let segment = Segment {
             generation,
@@ -185,7 +220,7 @@ impl Archive {
             at: now,
         };
         append_line(&folder.join(MANIFEST), &segment.line())?;
-        sync_folder(&folder)?;
+        sync_folder(folder)?;
         Ok(KeptCopy::Bytes(length - offset))
     }
 
@@ -235,7 +270,7 @@ impl Archive {
         read_segments(&folder, &read_manifest(&folder.join(MANIFEST))?, session.generation, take)
     }
 
-    /// Writes a session back to where it was, never over a file.
+    /// Writes a session back to where it was, never over a file, and then the files that went with it, as far as they are gone.
     ///
     /// # Errors
     /// Something is there, the session was in a store of rows, or it cannot be read or written.
@@ -250,10 +285,30 @@ impl Archive {
         if target.extension().is_some_and(|extension| extension == "zst") {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "it was compressed by its program"));
         }
+        let copy = self.folder.join(session.agent.word()).join(&session.name);
+        self.write_back(&copy, target)?;
+        let beside = target.with_extension("");
+        for copy in below(&copy.join(WITH_IT), fs::FileType::is_dir) {
+            let known = read_manifest(&copy.join(MANIFEST))?;
+            let Some(target) = known.last().map(|last| &last.source) else { continue };
+            // A manifest may name any file.
+            let is_inside =
+                target.starts_with(&beside) && !target.components().any(|part| part == Component::ParentDir);
+            if is_inside && fs::symlink_metadata(target).is_err() {
+                self.write_back(&copy, target)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the newest bytes of a copy to a file that is not there.
+    fn write_back(&self, copy: &Path, target: &Path) -> io::Result<()> {
+        let known = read_manifest(&copy.join(MANIFEST))?;
+        let generation = known.last().map_or(0, |last| last.generation);
         let folder = target.parent().unwrap_or(Path::new("."));
         self.make_folder(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        self.read(session, &mut |bytes| file.write_all(bytes))?;
+        read_segments(copy, &known, generation, &mut |bytes| file.write_all(bytes))?;
         file.as_file().sync_all()?;
         file.persist_noclobber(target)?;
         sync_folder(folder)
@@ -294,6 +349,22 @@ impl Archive {
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
+}
+
+/// The newest bytes of a file that goes with a session, from the session's copy.
+///
+/// # Errors
+/// There is no copy, it is larger than this, or it is damaged.
+pub(crate) fn copy_with(session: &Path, agent: Agent, file: &Path, largest: u64) -> io::Result<Vec<u8>> {
+    let copy = session.join(WITH_IT).join(name_of(agent, file));
+    let known = read_manifest(&copy.join(MANIFEST))?;
+    let last = known.last().ok_or(io::ErrorKind::NotFound)?;
+    let mut bytes = Vec::new();
+    read_segments(&copy, &known, last.generation, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        if bytes.len() as u64 > largest { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    })?;
+    Ok(bytes)
 }
 
 /// The name of a session in the archive: the one of its file, or its id in a store.

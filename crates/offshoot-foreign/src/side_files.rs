@@ -16,6 +16,7 @@ use crate::below::below;
 use crate::key::hex_hash;
 use crate::source_record::{PayloadTexts, bytes_of, file_name};
 use crate::sources::is_subagent;
+use crate::subagents::{transcript_folders, transcripts};
 
 /// A larger file is not kept.
 const LARGEST: u64 = 64 << 20;
@@ -56,6 +57,19 @@ pub(crate) fn side_files(agent: Agent, path: &Path) -> Vec<SideFile> {
         _ => Vec::new(),
     };
     files.truncate(MOST);
+    files
+}
+
+/// The files that go with a session's own into its copy: those beside it, and the transcripts of its subagents with what is said of them.
+pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = side_files(agent, path).into_iter().map(|file| file.path).collect();
+    if agent == Agent::Claude && !is_subagent(path) {
+        let subagents = transcript_folders(path).into_iter().flat_map(|folder| transcripts(&folder));
+        for transcript in subagents.take(MOST) {
+            files.extend(note_of(&transcript).map(|note| note.path));
+            files.push(transcript);
+        }
+    }
     files
 }
 

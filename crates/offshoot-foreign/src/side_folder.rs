@@ -1,9 +1,11 @@
-//! Files beside a session, in folders below its own. Names come from foreign text: only plain ones are looked up.
+//! Files beside a session, in folders below its own, and copies of them. Names come from foreign text: only plain ones are looked up.
 
 use std::path::PathBuf;
 
 use offshoot_session::medium::read_regular_text;
 
+use crate::agent::Agent;
+use crate::archive::copy_with;
 use crate::composing::SideFiles;
 
 /// A larger file is not read.
@@ -15,8 +17,7 @@ pub(crate) struct SideFolder(pub(crate) PathBuf);
 
 impl SideFiles for SideFolder {
     fn text(&self, folder: &str, name: &str) -> Option<String> {
-        let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
-        let folder = Some(self.0.join(folder)).filter(|_| is_plain)?;
+        let folder = Some(self.0.join(folder)).filter(|_| is_plain(name))?;
         let file = folder.join(name);
         // A link would lead to a file of somebody's choice.
         let is_own = |kind: fn(&std::fs::Metadata) -> bool, path: &std::path::Path| {
@@ -24,5 +25,27 @@ impl SideFiles for SideFolder {
         };
         let is_inside = is_own(std::fs::Metadata::is_dir, &folder) && is_own(std::fs::Metadata::is_file, &file);
         is_inside.then(|| read_regular_text(&file, LARGEST).ok()).flatten()
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
+}
+
+/// What was beside a session, in the session's copy.
+#[derive(Debug)]
+pub(crate) struct KeptSide {
+    /// The folder of the copy.
+    pub(crate) copy: PathBuf,
+    pub(crate) agent: Agent,
+    /// Where the session was.
+    pub(crate) session: PathBuf,
+}
+
+impl SideFiles for KeptSide {
+    fn text(&self, folder: &str, name: &str) -> Option<String> {
+        let file = is_plain(name).then(|| self.session.with_extension("").join(folder).join(name))?;
+        let bytes = copy_with(&self.copy, self.agent, &file, LARGEST).ok()?;
+        String::from_utf8(bytes).ok()
     }
 }

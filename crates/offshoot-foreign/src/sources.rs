@@ -24,7 +24,7 @@ use crate::mapper::Mapper;
 use crate::old_json;
 use crate::opencode::OpencodeFormat;
 use crate::rows;
-use crate::side_folder::SideFolder;
+use crate::side_folder::{KeptSide, SideFolder};
 
 /// What is done with a session, whosever it is.
 pub(crate) trait SessionVisitor {
@@ -70,8 +70,11 @@ pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> 
 
 /// Hands the mapper of an agent to a visitor.
 pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: ForeignMedium, visitor: V) -> V::Out {
+    let side: Box<dyn SideFiles> = match KeptSource::at(path) {
+        Some(kept) => Box::new(KeptSide { copy: path.with_file_name(""), agent, session: kept.source }),
+        None => Box::new(SideFolder(path.with_extension(""))),
+    };
     let path = &source_of(path);
-    let side = Box::new(SideFolder(path.with_extension("")));
     let id = id_of(agent, path).unwrap_or_default();
     match agent {
         Agent::Claude => visitor.visit(medium, ClaudeMapper::new(&id, is_subagent(path)), side),

@@ -169,7 +169,7 @@ pub(crate) fn transcript_folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// `agent-….jsonl` in a folder.
-fn transcripts(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn transcripts(folder: &Path) -> Vec<PathBuf> {
     let is_transcript = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.starts_with("agent-") && name.ends_with(".jsonl")

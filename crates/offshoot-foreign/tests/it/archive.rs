@@ -34,10 +34,7 @@ fn a_session_whose_source_is_gone_is_read_from_its_copy() {
         (Agent::Cursor, "cursor"),
         (Agent::Aider, "aider"),
     ] {
-        // Files beside a session are not copied.
-        for file in
-            files(&fixtures(name), "").into_iter().filter(|file| !file.parent().unwrap().ends_with("tool-results"))
-        {
+        for file in files(&fixtures(name), "") {
             let target = here.join(file.strip_prefix(fixtures(name)).unwrap());
             std::fs::create_dir_all(target.parent().unwrap()).unwrap();
             std::fs::copy(&file, &target).unwrap();
@@ -121,6 +118,67 @@ fn a_growing_session_costs_its_growth_and_outlives_its_source() {
         (archive.list().unwrap(), archive.keep(Agent::Claude, &file, 10).unwrap()),
         (vec![], KeptCopy::Forgotten)
     );
+}
+
+/// Long outputs, journals, subagents and what is said of them.
+#[test]
+fn what_goes_with_a_session_is_copied_restored_and_forgotten_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path().join("archive"));
+    let (here, from) = (folder.path().join("here"), fixtures("claude-code/projects/-home-u-work-demo"));
+    const ID: &str = "11111111-2222-4222-8222-222222222222";
+    let beside: Vec<PathBuf> = files(&from.join(ID), "").into_iter().collect();
+    assert_eq!(beside.len(), 6);
+    for file in beside.iter().chain([&from.join(ID).with_extension("jsonl")]) {
+        let target = here.join(file.strip_prefix(&from).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(file, &target).unwrap();
+    }
+    let session = here.join(ID).with_extension("jsonl");
+    let keep = |at| archive.keep(Agent::Claude, &session, at).unwrap();
+    let all: u64 = files(&here, "").iter().map(|file| file.metadata().unwrap().len()).sum();
+    assert_eq!((keep(1), keep(2)), (KeptCopy::Bytes(all), KeptCopy::Nothing));
+
+    let (subagent, output) =
+        (here.join(ID).join("subagents/agent-a1b2c3d4e5f60718.jsonl"), here.join(ID).join("tool-results/toolu_06.txt"));
+    let grown = std::fs::read_to_string(&subagent).unwrap() + "{}\n";
+    std::fs::write(&subagent, &grown).unwrap();
+    set_time(&subagent, 5000);
+    assert_eq!(keep(3), KeptCopy::Bytes(3), "a subagent goes on when its session has ended");
+    std::fs::write(&output, "rewritten").unwrap();
+    set_time(&output, 5000);
+    assert_eq!(keep(4), KeptCopy::Bytes(9));
+
+    std::fs::remove_dir_all(&here).unwrap();
+    let [copy] = archive.list().unwrap().try_into().unwrap();
+    std::fs::create_dir_all(output.parent().unwrap()).unwrap();
+    std::fs::write(&output, "somebody's").unwrap();
+    archive.restore(&copy).unwrap();
+    assert_eq!(std::fs::read_to_string(&subagent).unwrap(), grown);
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "somebody's", "never over a file");
+    assert_eq!(files(&here, "").len(), 7);
+    archive.forget(&copy).unwrap();
+    assert_eq!(files(&folder.path().join("archive"), ".zst"), Vec::<PathBuf>::new());
+}
+
+/// Whoever can write into the archive still writes nowhere else.
+#[test]
+fn a_copy_that_names_a_file_elsewhere_is_not_restored_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path().join("archive"));
+    let session = folder.path().join("here/s.jsonl");
+    std::fs::create_dir_all(folder.path().join("here/s/tool-results")).unwrap();
+    std::fs::write(&session, "{}\n").unwrap();
+    std::fs::write(folder.path().join("here/s/tool-results/a.txt"), "words").unwrap();
+    archive.keep(Agent::Claude, &session, 1).unwrap();
+    for manifest in files(&folder.path().join("archive"), "manifest.jsonl") {
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        std::fs::write(&manifest, text.replace("s/tool-results/a.txt", "s/../../elsewhere.txt")).unwrap();
+    }
+    std::fs::remove_dir_all(folder.path().join("here")).unwrap();
+    let [copy] = archive.list().unwrap().try_into().unwrap();
+    archive.restore(&copy).unwrap();
+    assert!(session.exists() && !folder.path().join("elsewhere.txt").exists());
 }
 
 #[test]

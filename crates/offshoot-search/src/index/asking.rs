@@ -66,14 +66,17 @@ impl Asking<'_, '_> {
         let wanted = skip.saturating_add(filters.limit.unwrap_or(USUAL_LIMIT));
         let order = filters.sort.unwrap_or_default();
         let mut gathered = LookedAt::default();
-        let is_whole = self.gather(expression, order, wanted.max(self.window()), &mut gathered)?;
+        let window = self.window();
+        let is_whole = self.gather(expression, order, (window, wanted.max(window)), &mut gathered)?;
         if !is_whole && order == SortOrder::Rank {
             let titles = kind_words(&|by| matches!(by, SpokenBy::Title | SpokenBy::User));
             let titles = format!("({{kinds}} : ({titles}))");
             let titles = if expression == EVERYTHING { titles } else { format!("{titles} AND ({expression})") };
-            self.gather(&titles, order, self.window(), &mut gathered)?;
+            // Where newness decides, the newest ones do.
+            let titled = if matches!(self.by, RankedBy::None) { wanted.saturating_mul(2) } else { window };
+            self.gather(&titles, order, (titled, titled), &mut gathered)?;
             if let RankedBy::Some(rare) = &self.by {
-                self.gather(&format!("({expression}) AND ({rare})"), order, self.window(), &mut gathered)?;
+                self.gather(&format!("({expression}) AND ({rare})"), order, (window, window), &mut gathered)?;
             }
         }
         self.gather_cut(&mut gathered)?;
@@ -109,8 +112,15 @@ impl Asking<'_, '_> {
         if matches!(self.by, RankedBy::None) { RANKED_BY_TIME } else { RANKED }
     }
 
-    /// Gathers the rows of an expression that pass the filters, at least so many if there are. Returns whether these are all.
-    fn gather(&self, expression: &str, order: SortOrder, least: usize, gathered: &mut LookedAt) -> Sqlite<bool> {
+    /// Gathers the rows of an expression that pass the filters, at least so many if there are, `window` of them at once. Returns whether
+    /// these are all.
+    fn gather(
+        &self,
+        expression: &str,
+        order: SortOrder,
+        (window, least): (usize, usize),
+        gathered: &mut LookedAt,
+    ) -> Sqlite<bool> {
         let filters = &self.rows.query.filters;
         let (mut first, mut last) = (
             filters.since.map_or(0, first_id),
@@ -125,7 +135,7 @@ impl Asking<'_, '_> {
             "SELECT rowid, {words} FROM fts WHERE fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3
              ORDER BY rowid {direction} LIMIT ?4"
         ))?;
-        let mut window = self.window();
+        let mut window = window;
         loop {
             let limit = i64::try_from(window).unwrap_or(i64::MAX);
             let rows =

@@ -5,7 +5,9 @@ use rusqlite::Connection;
 
 use super::beginnings::Beginnings;
 use super::database::Sqlite;
-use super::expression::words_and_phrases;
+use super::expression::{AskedWord, words_and_phrases};
+use super::prepared::is_kind_word;
+use super::terms::rows_with;
 use crate::query::SearchQuery;
 
 /// A word is common if more documents have it.
@@ -29,7 +31,12 @@ impl RankedBy {
     pub(super) fn of(query: &SearchQuery, connection: &Connection, beginnings: &Beginnings) -> Sqlite<Self> {
         let mut count = connection.prepare("SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ?1 LIMIT ?2)")?;
         let limit = i64::try_from(COMMON + 1).unwrap_or(i64::MAX);
-        let mut is_common = |word: &String| -> Sqlite<bool> {
+        let mut is_common = |(word, whole): &AskedWord| -> Sqlite<bool> {
+            // Words for kinds are counted apart from those that somebody said.
+            let whole = whole.as_deref().filter(|word| !is_kind_word(word));
+            if let Some(rows) = whole.map(|word| rows_with(connection, word, COMMON)).transpose()?.flatten() {
+                return Ok(rows > COMMON);
+            }
             let word = beginnings.in_full(word);
             let rows: i64 = count.query_row(rusqlite::params![word, limit], |row| row.get(0))?;
             Ok(rows == limit)

@@ -27,15 +27,21 @@ pub(super) fn expression_of_words(query: &SearchQuery) -> Option<String> {
     (!groups.is_empty()).then(|| groups.join(" AND "))
 }
 
-/// The expressions of the words and phrases of a query, each with those of its single words.
-pub(super) fn words_and_phrases(query: &SearchQuery) -> Vec<(String, Vec<String>)> {
+/// A single word of a query: as SQLite is asked for it, and the word itself if it is a whole one.
+pub(super) type AskedWord = (String, Option<String>);
+
+/// The expressions of the words and phrases of a query, each with its single words.
+pub(super) fn words_and_phrases(query: &SearchQuery) -> Vec<(String, Vec<AskedWord>)> {
     let column = |phrase: &str| format!("({{words parts}} : {phrase})");
     let of_term = |term: &Term| match term {
         Term::Words(words) if words.words.len() > 1 => {
-            let single = words.words.iter().map(|word| column(&format!("\"{word}\""))).collect();
-            Some((column(&phrase(words)), single))
+            let single = |word: &String| (column(&format!("\"{word}\"")), Some(word.clone()));
+            Some((column(&phrase(words)), words.words.iter().map(single).collect()))
         }
-        Term::Words(words) => Some((column(&phrase(words)), vec![column(&phrase(words))])),
+        Term::Words(words) => {
+            let whole = words.words.first().filter(|_| !words.is_beginning).cloned();
+            Some((column(&phrase(words)), vec![(column(&phrase(words)), whole)]))
+        }
         Term::Part(_) | Term::Pattern(_) => None,
     };
     query.all.iter().flatten().filter_map(of_term).collect()

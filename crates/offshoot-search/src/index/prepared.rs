@@ -226,6 +226,11 @@ pub(super) fn kind_number(kind: DocumentKind) -> i64 {
     DocumentKind::ALL.iter().position(|known| *known == kind).and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
 }
 
+/// Whether a word may stand for a kind.
+pub(super) fn is_kind_word(word: &str) -> bool {
+    matches!(word, "error" | "image") || word.strip_prefix('k').is_some_and(|number| number.parse::<u8>().is_ok())
+}
+
 fn kind_words(document: &Document) -> String {
     let mut words = kind_word(document.kind);
     for (is_set, word) in [(document.is_error, " error"), (document.has_picture, " image")] {

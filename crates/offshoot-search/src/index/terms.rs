@@ -1,5 +1,6 @@
-//! The words of the index that begin alike, read from the pages of its segments. SQLite itself answers a beginning only after it has
-//! gathered all rows of all such words. Knows how FTS5 stores terms; ranks nothing and writes nothing.
+//! The words of the index that begin alike, and how many rows a word has, read from the pages of its segments. SQLite itself answers a
+//! beginning only after it has gathered all rows of all such words, and counts rows by reading where their words are. Knows how FTS5 stores
+//! terms; ranks nothing and writes nothing.
 
 use std::collections::BTreeSet;
 
@@ -36,9 +37,8 @@ pub(super) fn words_beginning(connection: &Connection, letters: &str, most: usiz
             // Pages at the beginning of a segment that is being merged are gone: another segment has their terms.
             let Some(page) = block.query_row([id], |row| row.get::<_, Vec<u8>>(0)).optional()? else { continue };
             let Some(terms) = terms_of(&page) else { return Ok(None) };
-            let fitting =
-                terms.into_iter().filter(|term| (start.as_slice()..end.as_slice()).contains(&term.as_slice()));
-            found.extend(fitting);
+            let terms = terms.into_iter().map(|placed| placed.term);
+            found.extend(terms.filter(|term| (start.as_slice()..end.as_slice()).contains(&term.as_slice())));
             if found.len() > most {
                 return Ok(None);
             }
@@ -46,6 +46,81 @@ pub(super) fn words_beginning(connection: &Connection, letters: &str, most: usiz
     }
     let word = |term: Vec<u8>| String::from_utf8(term.get(1..)?.to_vec()).ok();
     Ok(found.into_iter().map(word).collect())
+}
+
+/// How many rows of `fts` have a word in any column, those that were deleted since included; one more than `most` stands for all greater
+/// numbers. `None` if the pages are not of the form that is known here.
+///
+/// # Errors
+/// The database cannot be read.
+pub(super) fn rows_with(connection: &Connection, word: &str, most: usize) -> Sqlite<Option<usize>> {
+    let term = [&[OF_WORDS], word.as_bytes()].concat();
+    let mut place =
+        connection.prepare("SELECT pgno FROM fts_idx WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1")?;
+    let mut block = connection.prepare("SELECT block FROM fts_data WHERE id = ?1")?;
+    let mut count = 0;
+    for segment in segments(connection)? {
+        let Some(page) = place.query_row(params![segment, term], |row| row.get::<_, i64>(0)).optional()? else {
+            continue;
+        };
+        let mut id = (segment << SEGMENT_SHIFT) + (page >> 1);
+        let mut part = DoclistPart::OfTerm;
+        while count <= most && part != DoclistPart::Over {
+            let Some(page) = block.query_row([id], |row| row.get::<_, Vec<u8>>(0)).optional()? else { break };
+            let Some((rows, next)) = part.rows_of(&page, &term) else { return Ok(None) };
+            (count, part, id) = (count + rows, next, id + 1);
+        }
+    }
+    Ok(Some(count.min(most.saturating_add(1))))
+}
+
+/// Where a page is looked at for the rows of a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DoclistPart {
+    /// Behind the term, if the page has it.
+    OfTerm,
+    /// At the beginning: the page before ended within the rows of the term.
+    Further,
+    /// Nowhere: all rows are counted.
+    Over,
+}
+
+impl DoclistPart {
+    /// How many rows of a term begin on a page, and what the next page has of them.
+    fn rows_of(self, page: &[u8], term: &[u8]) -> Option<(usize, Self)> {
+        let end = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
+        let (from, to) = match self {
+            Self::Over => return Some((0, Self::Over)),
+            Self::OfTerm => {
+                let terms = terms_of(page)?;
+                let Some(at) = terms.iter().position(|known| known.term == term) else {
+                    return Some((0, Self::Over));
+                };
+                (terms.get(at)?.end, terms.get(at + 1).map(|next| next.begin))
+            }
+            Self::Further => {
+                let from = usize::from(u16::from_be_bytes([*page.first()?, *page.get(1)?]));
+                // Without a row that begins here, the page has positions alone.
+                (if from == 0 { end } else { from }, terms_of(page)?.first().map(|next| next.begin))
+            }
+        };
+        let rows = count_rows(page, from, to.unwrap_or(end))?;
+        Some((rows, if to.is_some() { Self::Over } else { Self::Further }))
+    }
+}
+
+/// The rows between two places: for each its id and twice the length of its positions, and these.
+fn count_rows(page: &[u8], from: usize, to: usize) -> Option<usize> {
+    let (mut at, mut rows) = (from, 0);
+    while at < to {
+        let mut rest = page.get(at..)?;
+        let before = rest.len();
+        skip_varint(&mut rest)?;
+        let positions = varint(&mut rest)? >> 1;
+        at += before - rest.len() + positions;
+        rows += 1;
+    }
+    Some(rows)
 }
 
 /// The numbers of all segments.
@@ -60,19 +135,35 @@ fn segments(connection: &Connection) -> Sqlite<Vec<i64>> {
 
 /// The terms of a leaf page: two bytes that do not matter here, two with the place of the list of its terms, which are the distances
 /// between them; each term but the first shares so many bytes with the one before.
-fn terms_of(page: &[u8]) -> Option<Vec<Vec<u8>>> {
+fn terms_of(page: &[u8]) -> Option<Vec<PlacedTerm>> {
     let list = usize::from(u16::from_be_bytes([*page.get(2)?, *page.get(3)?]));
-    let mut terms: Vec<Vec<u8>> = Vec::new();
+    let mut terms: Vec<PlacedTerm> = Vec::new();
     let (mut list, mut place) = (page.get(list..)?, 0);
     while !list.is_empty() {
         place += varint(&mut list)?;
         let mut at = page.get(place..)?;
         let shared = if terms.is_empty() { 0 } else { varint(&mut at)? };
         let length = varint(&mut at)?;
-        let before = terms.last().map(Vec::as_slice).unwrap_or_default();
-        terms.push([before.get(..shared)?, at.get(..length)?].concat());
+        let before = terms.last().map(|last| last.term.as_slice()).unwrap_or_default();
+        let term = [before.get(..shared)?, at.get(..length)?].concat();
+        terms.push(PlacedTerm { term, begin: place, end: page.len() - at.len() + length });
     }
     Some(terms)
+}
+
+/// A term, and where what a page has of it begins and ends: its rows follow.
+#[derive(Debug, PartialEq, Eq)]
+struct PlacedTerm {
+    term: Vec<u8>,
+    begin: usize,
+    end: usize,
+}
+
+/// Passes over a number of up to nine bytes.
+fn skip_varint(bytes: &mut &[u8]) -> Option<()> {
+    let length = bytes.iter().take(8).position(|byte| byte & 0x80 == 0).map_or(9, |at| at + 1);
+    *bytes = bytes.get(length..)?;
+    Some(())
 }
 
 /// A number of seven bits a byte, the highest ones first. Places in a page are small.
@@ -138,6 +229,34 @@ mod tests {
                 if let Some(fewer) = all.len().checked_sub(1) {
                     assert_eq!(words_beginning(&connection, letters, fewer).unwrap(), None);
                 }
+            }
+        }
+    }
+
+    /// Texts that have a word once and texts that have it so often that its positions fill pages.
+    fn repeated(connection: &Connection, texts: i64) {
+        let mut put = connection.prepare("INSERT INTO fts (rowid, words) VALUES (?1, ?2)").unwrap();
+        for id in 1..=texts {
+            let often = format!("fun {}", "functor ".repeat(usize::try_from(id * 37 % 90).unwrap()));
+            put.execute(params![(1_i64 << 40) + id * 300, often]).unwrap();
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_as_the_vocabulary_counts_them() {
+        for (rounds, texts) in [(0, 0), (1, 0), (7, 3), (60, 90), (0, 400)] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            filled(&mut connection, rounds);
+            repeated(&connection, texts);
+            let mut query = connection.prepare("SELECT term, doc FROM vocabulary").unwrap();
+            let all = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))).unwrap();
+            for (term, rows) in all.map(Result::unwrap) {
+                let rows = usize::try_from(rows).unwrap();
+                assert_eq!(rows_with(&connection, &term, 5000).unwrap(), Some(rows), "{term} after {rounds} rounds");
+                assert_eq!(rows_with(&connection, &term, rows - 1).unwrap(), Some(rows), "{term}: one more");
+            }
+            for term in ["", "a", "functionx", "zzz"] {
+                assert_eq!(rows_with(&connection, term, 5000).unwrap(), Some(0), "{term}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Lists the sessions of a folder, or of every folder.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -267,7 +268,11 @@ pub(crate) fn short_ids_among<'a>(few: impl Iterator<Item = &'a str>, others: &[
     let of_few: Vec<&str> = ids.whole_ids().collect();
     let all = || others.iter().map(String::as_str).chain(of_few.iter().copied());
     all().for_each(|id| ids.beside(id));
-    ids.avoid(|start| all().any(|id| id.ends_with(start)));
+    // Nearly every start is seen to be the end of no id by its own end.
+    let last_four = |word: &str| word.as_bytes().last_chunk::<4>().copied();
+    let ends: HashSet<[u8; 4]> = all().filter_map(last_four).collect();
+    let may_be_end = |start: &str| last_four(start).is_none_or(|end| ends.contains(&end));
+    ids.avoid(|start| may_be_end(start) && all().any(|id| id.ends_with(start)));
     ids
 }
 

@@ -30,8 +30,8 @@ pub(super) fn question(app: &App) -> Option<(Archive, StartQuestion)> {
 /// Keeps the answer, and begins to copy. Nobody is asked a second time.
 pub(super) fn settle(app: &App, archive: &Archive, answer: Option<&str>) {
     let kept = match answer {
-        Some("yes") => archive.set_agents(Agent::ALL),
-        Some(_) => archive.set_agents(&[]),
+        Some("yes") => archive.set(Agent::ALL, &archive.excluded()),
+        Some(_) => archive.set(&[], &archive.excluded()),
         None => archive.note_asked(),
     };
     match kept {

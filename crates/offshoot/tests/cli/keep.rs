@@ -70,6 +70,35 @@ fn what_is_missing_or_too_much_is_named() {
     assert!(world.run("keep --json list").contains(r#""copies":[]"#));
 }
 
+/// Also below the folder, and in later runs. Copies that there are stay.
+#[test]
+fn sessions_of_excluded_folders_are_not_copied() {
+    let (world, file) = with_claude();
+    let line = std::fs::read_to_string(&file).unwrap().replace(r#""type""#, r#""cwd":"/w/secret/app","type""#);
+    std::fs::write(&file, &line).unwrap();
+    let out = world.run("keep on --exclude /w/secret/");
+    assert!(out.contains("0 sessions copied, 0.0 MB; 1 session of excluded folders not"), "{out}");
+    assert!(world.run("keep run").contains("1 session of excluded folders not"));
+    assert!(world.run("keep list").contains("note: sessions of /w/secret are not copied"));
+    assert!(world.run("keep on --exclude ~/elsewhere --exclude **/x").contains("1 session copied"));
+    let json = world.run("keep --json list");
+    assert!(json.contains(r#"/elsewhere","**/x"]"#) && !json.contains('~'), "{json}");
+    std::fs::write(&file, line.clone() + &line.replace("u1", "u2")).unwrap();
+    assert!(world.run("keep on --exclude **/app").contains("0 sessions copied"));
+    assert!(world.stdout("keep list").contains("1111"), "the copy stays");
+    assert!(world.run("keep on --exclude=").contains("1 session copied"));
+}
+
+#[test]
+fn a_glob_that_fits_nothing_is_refused() {
+    let world = World::new();
+    for (glob, why) in [("private", "begin it with /, ~ or **/"), ("/a[", "--exclude: ")] {
+        let out = world.run(&format!("keep on --exclude {glob}"));
+        assert!(out.contains(why) && out.contains("[exit code 2]"), "{out}");
+    }
+    assert!(world.run("keep run --exclude /a").contains("--exclude goes with `keep on`"));
+}
+
 /// Without an answer nothing is copied, and nobody is asked a second time.
 #[test]
 fn whoever_begins_a_conversation_is_asked_once_before_something_is_deleted() {
