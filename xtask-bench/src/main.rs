@@ -7,6 +7,7 @@ mod bench;
 mod search;
 mod screen;
 mod sandbox;
+mod files;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
     match command.as_str() {
         "bench" if rest.first().is_some_and(|first| first == "search") => search::run(&rest[1..]),
         "search" => search::run(rest),
+        "bench" if rest.first().is_some_and(|first| first == "files") => files::run(&rest[1..]),
         "bench" => bench::run(rest),
         "screen" => screen::run(rest),
         "sandbox" => sandbox::run(rest),

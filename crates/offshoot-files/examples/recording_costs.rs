@@ -1,6 +1,7 @@
 //! What recording costs, in one run: `cargo run --release -p offshoot-files --example recording_costs [FILES]`.
 //!
-//! A look at all files of a folder beside `git status`, a command in a folder of 10,000 files, an `edit`, and the store after 500 turns.
+//! A look at all files of a folder beside `git status`; a command in a folder of 10,000 files, an `edit` and the store after 500 turns, the
+//! first and the last beside a shadow repository. One line for each figure: its name, the figure and its unit, with tabs between.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -49,6 +50,10 @@ fn call(name: &str) -> ChangingCall {
     ChangingCall { id: "c".to_owned(), name: name.to_owned() }
 }
 
+fn said(name: &str, figure: f64, unit: &str) {
+    println!("{name}\t{figure:.3}\t{unit}");
+}
+
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
@@ -79,16 +84,16 @@ fn scans(files: usize) {
     // Stamps are trusted when they are some seconds old.
     std::thread::sleep(std::time::Duration::from_secs(4));
     let first = recorder(dir.path());
-    println!("baseline of {files} files, nothing known: {:.0} ms", timed(|| look(&first)));
+    said("first-look", timed(|| look(&first)), "ms");
     let second = recorder(dir.path());
-    println!("baseline of {files} files, seen before: {:.0} ms", timed(|| look(&second)));
+    said("next-session", timed(|| look(&second)), "ms");
     let (mut ours, mut gits) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         gits.push(timed(|| git(dir.path(), &["status", "--porcelain"])));
         ours.push(timed(|| look(&second)));
     }
-    let (ours, gits) = (median(ours), median(gits));
-    println!("look at {files} files: {ours:.0} ms, git status {gits:.0} ms, {:.2} ×", ours / gits);
+    said("look", median(ours), "ms");
+    said("git-status", median(gits), "ms");
 }
 
 fn commands(files: usize) {
@@ -105,7 +110,14 @@ fn commands(files: usize) {
             recorder.compose(changes, &Default::default()).unwrap();
         })
     });
-    println!("a command in a folder of {files} files: {:.1} ms more", median(times.collect()));
+    said("command", median(times.collect()), "ms");
+    let shadow = Shadow::new(dir.path());
+    shadow.snapshot();
+    let times = (0..20).map(|at| {
+        fs::write(dir.path().join("work/changed"), format!("{at} again\n")).unwrap();
+        timed(|| shadow.snapshot())
+    });
+    said("shadow-command", median(times.collect()), "ms");
 }
 
 fn edits() {
@@ -123,14 +135,19 @@ fn edits() {
         });
         before + after
     });
-    println!("an edit of a file of 22 kB: {:.2} ms more", median(times.collect()));
+    said("edit", median(times.collect()), "ms");
 }
 
 fn turns(turns: usize) {
     let dir = folder(1000);
     let recorder = recorder(dir.path());
     look(&recorder);
-    let base = recorder.workspace().store().size();
+    let base = bytes_in(recorder.workspace().data());
+    let shadow = Shadow::new(dir.path());
+    shadow.snapshot();
+    let shadow_base = bytes_in(&dir.path().join("shadow"));
+    // The entries of the session count, too.
+    let mut entries = 0;
     let text = "let x = 1;\n".repeat(2000);
     for at in 0..turns {
         let path = dir.path().join(format!("work/src0/mod0/file{}.rs", at % 10));
@@ -138,14 +155,51 @@ fn turns(turns: usize) {
         recorder.before_change_of(batch, call("edit"), &path).unwrap();
         fs::write(&path, format!("{text}{at}\n")).unwrap();
         let changes = recorder.end(batch).unwrap().unwrap();
-        recorder.compose(changes, &Default::default()).unwrap();
+        entries += recorder.compose(changes, &Default::default()).unwrap().len() as u64;
+        shadow.snapshot();
     }
-    let size = recorder.workspace().store().size();
-    println!(
-        "store: {} contents, {} kB at the start (1,000 files); {} contents, {} kB after {turns} turns",
-        base.contents,
-        base.bytes / 1000,
-        size.contents,
-        size.bytes / 1000
-    );
+    let kilobytes = |bytes: u64| bytes as f64 / 1000.0;
+    said("store", kilobytes(bytes_in(recorder.workspace().data()) - base + entries), "kB");
+    said("shadow-store", kilobytes(bytes_in(&dir.path().join("shadow")) - shadow_base), "kB");
+}
+
+/// A repository beside the folder, as published tools keep one: a snapshot is `git add`, `git status` and `git commit`.
+struct Shadow<'a> {
+    dir: &'a Path,
+}
+
+impl<'a> Shadow<'a> {
+    fn new(dir: &'a Path) -> Self {
+        let shadow = Self { dir };
+        fs::create_dir(dir.join("shadow")).unwrap();
+        shadow.git(&["init", "-q"]);
+        shadow
+    }
+
+    fn git(&self, words: &[&str]) {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"]).args(words);
+        let shadow = self.dir.join("shadow/.git");
+        command.env("GIT_DIR", shadow).env("GIT_WORK_TREE", self.dir.join("work")).current_dir(self.dir.join("work"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words:?} {output:?}");
+    }
+
+    fn snapshot(&self) {
+        self.git(&["add", "."]);
+        self.git(&["status", "--porcelain"]);
+        self.git(&["commit", "-q", "--no-verify", "--allow-empty", "-m", "snapshot"]);
+    }
+}
+
+/// The lengths of all files in a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    let (mut open, mut bytes) = (vec![folder.to_path_buf()], 0);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let meta = entry.metadata().unwrap();
+            if meta.is_dir() { open.push(entry.path()) } else { bytes += meta.len() }
+        }
+    }
+    bytes
 }

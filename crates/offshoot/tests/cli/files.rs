@@ -341,6 +341,23 @@ fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
     assert_eq!(std::fs::read_to_string(third.join("a.txt")).unwrap(), "two\n", "as at the entry");
 }
 
+#[test]
+fn nothing_is_kept_before_the_first_call_that_may_change_a_file() {
+    let talk = Talk::new([
+        Reply::call("read", "c1", json!({"path": "a.txt"})),
+        Reply::text("hello"),
+        bash("c2", "echo two > a.txt"),
+        Reply::text("done"),
+    ]);
+    talk.world.write("a.txt", "one\n");
+    let is_kept = || talk.world.home().join(".local/share/offshoot/files").exists();
+    talk.run(&["-p", "read it", "--approval", "auto"]);
+    assert!(!is_kept());
+    talk.run(&["-c", "-p", "change it", "--approval", "auto"]);
+    assert!(is_kept());
+    talk.no_problems();
+}
+
 /// Two branches: one made `n.txt` and changed the first line of `a.txt`, the current one its last line. With the last entry of the other one.
 fn branches() -> (Talk, String) {
     let talk = Talk::new([
