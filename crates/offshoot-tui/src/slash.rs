@@ -99,13 +99,17 @@ pub enum Argument {
     Text,
     /// Of a command of an extension, which knows its values.
     Called,
+    /// An option of a command that brings files.
+    FilesOption,
 }
 
 impl Argument {
     /// Whether values that are in no list are allowed.
     pub(crate) fn is_open(self) -> bool {
         match self {
-            Self::Entry | Self::Session | Self::Label | Self::File | Self::Text | Self::Called => true,
+            Self::Entry | Self::Session | Self::Label | Self::File | Self::Text | Self::Called | Self::FilesOption => {
+                true
+            }
             Self::Model | Self::Thinking | Self::Approval | Self::Sandbox => false,
         }
     }
@@ -129,6 +133,12 @@ impl Spec {
         self.usage.starts_with('<')
     }
 
+    /// Whether it brings files of an entry if it is told to.
+    #[must_use]
+    pub fn brings_files(&self) -> bool {
+        self.usage.contains("[--files]")
+    }
+
     /// Such as `/export-branch <entry> [path]`.
     #[must_use]
     pub fn typed(&self) -> String {
@@ -150,21 +160,21 @@ const COMMANDS: &[Spec] = &[
     spec("search", "[words]", Some(Argument::Text), "find what was said in any session"),
     spec("tree", "", None, "walk the tree of this session"),
     spec("branches", "", None, "list the branches of this session"),
-    spec("switch", "<entry>", Some(Argument::Entry), "continue after an entry"),
+    spec("switch", "<entry> [--files]", Some(Argument::Entry), "continue after an entry"),
     spec("branch-here", "[entry]", Some(Argument::Entry), "continue this session from an earlier message"),
     Spec {
         aliases: BRANCH,
-        ..spec("fork", "[entry]", Some(Argument::Entry), "begin a session before an earlier message")
+        ..spec("fork", "[entry] [--files]", Some(Argument::Entry), "begin a session before an earlier message")
     },
     spec("clone", "", None, "begin a session with everything up to here"),
-    spec("pop", "[entry]", Some(Argument::Entry), "back to the last message, with a summary"),
+    spec("pop", "[entry] [--files]", Some(Argument::Entry), "back to the last message, with a summary"),
     Spec {
         aliases: &["cherry-pick"],
         ..spec("pick", "<entries>", Some(Argument::Entry), "copy entries of another branch here: 1a2b, 1a2b..3c4d")
     },
     spec("merge", "<entry> [instructions]", Some(Argument::Entry), "summarise here what another branch has"),
     spec("compare", "<entry> [entry]", Some(Argument::Entry), "show where two branches part, and what each has"),
-    spec("undo", "", None, "undo the last switch, pick, merge or compaction; again: redo"),
+    spec("undo", "[--files]", None, "undo the last switch, pick, merge or compaction; again: redo"),
     spec("export-branch", "<entry> [path]", Some(Argument::Entry), "write the branch up to an entry into a file"),
     spec("label", "[text | --clear]", Some(Argument::Label), "show, set or remove a label here"),
     spec("name", "[name]", Some(Argument::Text), "name the session, or show its name"),
@@ -299,7 +309,8 @@ mod tests {
     #[test]
     fn who_takes_an_argument_says_so() {
         for spec in commands() {
-            assert_eq!(spec.usage.is_empty(), spec.argument.is_none(), "{}", spec.name);
+            let is_told = !spec.usage.trim_end_matches("[--files]").is_empty();
+            assert_eq!(is_told, spec.argument.is_some(), "{}", spec.name);
         }
         assert_eq!(find("export-branch").map(Spec::typed).as_deref(), Some("/export-branch <entry> [path]"));
     }

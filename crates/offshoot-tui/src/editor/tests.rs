@@ -237,6 +237,25 @@ fn enter_in_a_list_of_arguments_sends_what_is_typed() {
     assert_eq!(sent_text(press(&mut editor, "enter")), Some(Sent::Command(SlashCommand::Thinking(Some(level)))));
 }
 
+#[test]
+fn an_option_of_a_command_that_brings_files_is_completed() {
+    let mut editor = Editor::default();
+    for (typed, expected) in [
+        ("/switch a1 --f", "/switch a1 --files"),
+        ("/undo -", "/undo --files"),
+        ("/pop --files --a", "/pop --files --across-commits"),
+    ] {
+        write(&mut editor, typed);
+        assert!(editor.is_completing(), "{typed}");
+        press(&mut editor, "tab");
+        assert_eq!(editor.draft(), expected);
+        press(&mut editor, "ctrl+u");
+    }
+    // Elsewhere it is a word like another one.
+    write(&mut editor, "/name --f");
+    assert!(!editor.is_completing());
+}
+
 /// A label that starts like another one, or an unknown entry, is never replaced by a choice.
 #[test]
 fn what_no_list_has_is_sent_as_it_is_typed() {
@@ -357,7 +376,7 @@ fn screens_of_completion() {
     ────────────────────────────────────────
       branches       list the branches of t…
     → branch-here    [entry]  continue this…
-      fork, branch   [entry]  begin a sessi…
+      fork, branch   [entry] [--files]  beg…
       export-branch  <entry> [path]  write …
       background     list the commands that…
     ");

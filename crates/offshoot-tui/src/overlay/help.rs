@@ -241,18 +241,18 @@ mod tests {
           /search [words]                find what was said in any session
           /tree                          walk the tree of this session
           /branches                      list the branches of this session
-          /switch <entry>                continue after an entry
+          /switch <entry> [--files]      continue after an entry
           /branch-here [entry]           continue this session from an earlier message
-          /fork [entry]                  begin a session before an earlier message
+          /fork [entry] [--files]        begin a session before an earlier message
           /branch                        the same as /fork
           /clone                         begin a session with everything up to here
-          /pop [entry]                   back to the last message, with a summary
+          /pop [entry] [--files]         back to the last message, with a summary
           /pick <entries>                copy entries of another branch here: 1a2b,
                                          1a2b..3c4d
           /cherry-pick                   the same as /pick
           /merge <entry> [instructions]  summarise here what another branch has
           /compare <entry> [entry]       show where two branches part, and what each has
-          /undo                          undo the last switch, pick, merge or
+          /undo [--files]                undo the last switch, pick, merge or
                                          compaction; again: redo
           /export-branch <entry> [path]  write the branch up to an entry into a file
           /label [text | --clear]        show, set or remove a label here
@@ -271,12 +271,12 @@ mod tests {
           /branches         list the branches of
                             this session
           /switch <entry>   continue after an
-                            entry
+          [--files]         entry
           /branch-here      continue this
           [entry]           session from an
                             earlier message
           /fork [entry]     begin a session
-                            before an earlier
+          [--files]         before an earlier
                             message
           /branch           the same as /fork
           /clone            begin a session with
@@ -303,7 +303,7 @@ mod tests {
         insta::assert_snapshot!(screen(&mut help, 80, 5), @"
         Help  type to search · esc leave · ↑/↓ scroll
         > undo
-          /undo                          undo the last switch, pick, merge or
+          /undo [--files]                undo the last switch, pick, merge or
                                          compaction; again: redo
           ctrl+-                         undo the last change
         ");

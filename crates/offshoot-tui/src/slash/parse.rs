@@ -102,7 +102,8 @@ pub fn parse(text: &str) -> Option<Result<SlashCommand, Mistake>> {
 
 fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake> {
     let given = (!arguments.is_empty()).then(|| arguments.to_owned());
-    if spec.argument.is_none() && !arguments.is_empty() {
+    let is_option = spec.brings_files() && arguments.starts_with("--");
+    if spec.argument.is_none() && !arguments.is_empty() && !is_option {
         return Err(Mistake::TooMuch { spec });
     }
     let (going, along) = with_files(arguments);
@@ -334,6 +335,11 @@ mod tests {
             ("/compare \"the fix\" b2", "Compare(\"the fix\", Some(\"b2\"))"),
             ("/compare a b c", "that is too much for /compare: /compare <entry> [entry]"),
             ("/undo 2", "/undo takes no argument"),
+            ("/undo --files", "undo files"),
+            (
+                "/undo --fles",
+                "/undo has no option --fles; --files: bring back the files of the entry, too; --across-commits: bring files also if git has another commit checked out than when they were recorded",
+            ),
             ("/label", "label entry=@said"),
             ("/label here", "label entry=@said text=here"),
             ("/context", "context window"),
@@ -341,7 +347,7 @@ mod tests {
             ("/label --claer", "/label has no option --claer; --clear: remove the label"),
             ("/ ", "a command's name follows the slash; /help shows them all"),
             ("/import \"\"", "/import needs an argument: /import <path>"),
-            ("/switch", "/switch needs an argument: /switch <entry>"),
+            ("/switch", "/switch needs an argument: /switch <entry> [--files]"),
             ("/tree all", "/tree takes no argument"),
             (
                 "/thinking much",

@@ -120,6 +120,7 @@ pub(super) async fn find(context: &JobContext, agent: &AgentSession, argument: A
         | Argument::Thinking
         | Argument::Approval
         | Argument::Sandbox
+        | Argument::FilesOption
         | Argument::File
         | Argument::Text
         | Argument::Called => return,

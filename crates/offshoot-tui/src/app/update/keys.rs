@@ -82,7 +82,12 @@ fn complete(model: &mut Model) -> Option<Cmd> {
             Some(ProgramTask::Extension(ExtensionTask::Complete(name.to_owned())).into())
         }
         // These choices are known, or there are none.
-        Argument::Thinking | Argument::Approval | Argument::Sandbox | Argument::Session | Argument::Text => None,
+        Argument::Thinking
+        | Argument::Approval
+        | Argument::Sandbox
+        | Argument::FilesOption
+        | Argument::Session
+        | Argument::Text => None,
     }
 }
 

@@ -82,6 +82,7 @@ impl Default for Offers {
         // Without a choice of its own, the word would complete to a name that contains its letters.
         let on = Choice::new("on").with(SandboxMode::Workspace.name());
         let sandboxes = SandboxMode::ALL.iter().map(|mode| Choice::new(mode.name())).chain([on]).collect();
+        let files = ["--files", "--across-commits"].map(Choice::new).into();
         Self {
             commands,
             aliases,
@@ -91,7 +92,12 @@ impl Default for Offers {
             expects_called: false,
             files: Vec::new(),
             foreign: Vec::new(),
-            lists: vec![(Argument::Thinking, levels), (Argument::Approval, modes), (Argument::Sandbox, sandboxes)],
+            lists: vec![
+                (Argument::Thinking, levels),
+                (Argument::Approval, modes),
+                (Argument::Sandbox, sandboxes),
+                (Argument::FilesOption, files),
+            ],
         }
     }
 }

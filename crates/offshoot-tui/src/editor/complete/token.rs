@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::slash::{self, Argument};
+use crate::slash::{self, Argument, Spec};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
@@ -71,7 +71,11 @@ pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
             None if rest.contains('/') => None,
             None => Some(Token { of: Of::Command, range: 0..cursor, query: rest.to_owned() }),
             Some((name, argument)) => {
-                let of = slash::find(&name.to_lowercase()).map_or(Some(Argument::Called), |spec| spec.argument)?;
+                let spec = slash::find(&name.to_lowercase());
+                if let Some(token) = files_option(spec, argument, cursor) {
+                    return Some(token);
+                }
+                let of = spec.map_or(Some(Argument::Called), |spec| spec.argument)?;
                 let start = cursor - argument.trim_start().len();
                 let query = argument.trim_start().trim_start_matches('"').to_owned();
                 Some(Token { of: Of::Argument(of), range: start..cursor, query })
@@ -81,6 +85,14 @@ pub(super) fn at(text: &str, cursor: usize) -> Option<Token> {
     let start = file_start(before)?;
     let query = before.get(start + 1..)?.trim_start_matches('"').to_owned();
     Some(Token { of: Of::File { at: true }, range: start..cursor, query })
+}
+
+/// The word before the cursor if it begins an option of a command that brings files.
+fn files_option(spec: Option<&Spec>, argument: &str, cursor: usize) -> Option<Token> {
+    let word = argument.rsplit(char::is_whitespace).next().filter(|word| word.starts_with('-'))?;
+    spec.filter(|spec| spec.brings_files())?;
+    let range = cursor - word.len()..cursor;
+    Some(Token { of: Of::Argument(Argument::FilesOption), range, query: word.to_owned() })
 }
 
 /// The position of an `@` that starts a file name: at the start of a word, and followed by one word or an open quote.
