@@ -145,6 +145,10 @@ fn steps_at(store: &ContentStore, steps: &[RouteStep], (current, bytes): (&FileS
             (state, merged) = (to.clone(), None);
             continue;
         }
+        // Nobody knows whether it is what was there, such as a file of keys.
+        if let FileState::NotCovered { why } = from {
+            return Planned::Left(why.clone());
+        }
         let own = merged.as_deref().or(bytes.filter(|_| state == *current));
         match merge_step(store, (from, to), &state, own) {
             Some((new, bytes)) => (state, merged) = (new, Some(bytes)),

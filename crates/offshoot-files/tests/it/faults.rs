@@ -181,6 +181,18 @@ fn files_of_keys_and_ignored_folders_are_not_stored() {
     assert_eq!(texts, ['3']);
 }
 
+/// It was reported as changed by somebody else.
+#[test]
+fn a_file_of_keys_that_a_call_makes_stays_and_is_reported_as_not_covered() {
+    let mut bench = Bench::new();
+    let start = bench.leaf;
+    bench.bash(|root| fs::write(root.join(".env"), "SECRET=1\n").unwrap());
+    let report = bench.restore(start);
+    assert_eq!((report.conflicts.len(), report.left.len()), (0, 1), "{report:?}");
+    assert!(report.left[0].why.contains("hold keys"), "{report:?}");
+    assert_eq!(bench.read(".env"), "SECRET=1\n");
+}
+
 #[test]
 fn beyond_its_bounds_a_folder_is_covered_where_tools_name_files() {
     let usual = FileLimits::default();
