@@ -18,7 +18,7 @@ use crate::agent::Agent;
 use crate::below::below;
 use crate::foreign_medium::ForeignMedium;
 use crate::kept_copy::manifest::{Segment, read_manifest};
-use crate::kept_copy::{MANIFEST, hex, is_source_gone, read_segments, segment_name};
+use crate::kept_copy::{MANIFEST, WITH_IT, copy_of, hex, is_source_gone, read_segments, segment_name};
 use crate::key::{clean, hex_hash};
 use crate::old_json;
 use crate::rows;
@@ -34,8 +34,6 @@ const ASKED: &str = "asked";
 const LAST_RUN: &str = "last-run";
 /// Whoever copies has it locked.
 const LOCK: &str = "lock";
-/// Whatever goes with a session has its copies in this folder of the session's.
-const WITH_IT: &str = "with-it";
 /// A larger file is not copied if it may be rewritten: it is read whole at each change.
 const LARGEST_REWRITTEN: u64 = 64 << 20;
 const HOUR: Millis = 60 * 60 * 1000;
@@ -179,7 +177,7 @@ impl Archive {
             if !agent.only_appends(&file) && length > LARGEST_REWRITTEN {
                 continue;
             }
-            let more = self.keep_in(&folder.join(WITH_IT).join(name_of(agent, &file)), agent, &file, now)?;
+            let more = self.keep_in(&copy_of(&folder, &file), agent, &file, now)?;
             copied = match (copied, more) {
                 (KeptCopy::Bytes(one), KeptCopy::Bytes(other)) => KeptCopy::Bytes(one + other),
                 (KeptCopy::Bytes(_), _) => copied,
@@ -349,22 +347,6 @@ impl Archive {
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
-}
-
-/// The newest bytes of a file that goes with a session, from the session's copy.
-///
-/// # Errors
-/// There is no copy, it is larger than this, or it is damaged.
-pub(crate) fn copy_with(session: &Path, agent: Agent, file: &Path, largest: u64) -> io::Result<Vec<u8>> {
-    let copy = session.join(WITH_IT).join(name_of(agent, file));
-    let known = read_manifest(&copy.join(MANIFEST))?;
-    let last = known.last().ok_or(io::ErrorKind::NotFound)?;
-    let mut bytes = Vec::new();
-    read_segments(&copy, &known, last.generation, &mut |piece| {
-        bytes.extend_from_slice(piece);
-        if bytes.len() as u64 > largest { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
-    })?;
-    Ok(bytes)
 }
 
 /// The name of a session in the archive: the one of its file, or its id in a store.

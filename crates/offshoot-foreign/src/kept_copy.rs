@@ -11,12 +11,15 @@ use sha2::{Digest as _, Sha256};
 use crate::agent::Agent;
 use crate::cursor::text;
 use crate::foreign_medium::ForeignMedium;
+use crate::key::{clean, hex_hash};
 use crate::old_json;
 use crate::record::on_one_line;
 use manifest::{Segment, read_manifest};
 
 /// The file in the folder of a copy that lists its segments.
 pub(crate) const MANIFEST: &str = "manifest.jsonl";
+/// Whatever goes with a session has its copies in this folder of the session's.
+pub(crate) const WITH_IT: &str = "with-it";
 /// A longer copy is not read as a session.
 const LARGEST: u64 = 512 << 20;
 const STEP: usize = 1 << 20;
@@ -79,6 +82,29 @@ pub(crate) fn is_source_gone(source: &Path) -> bool {
     let is_part = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
     let file = source.parent().filter(|store| store.extension().is_some_and(is_part)).unwrap_or(source);
     std::fs::symlink_metadata(file).is_err()
+}
+
+/// The folder of the copy of a file that goes with a session, in the session's copy.
+pub(crate) fn copy_of(session: &Path, file: &Path) -> PathBuf {
+    let folder = file.parent().map(|folder| folder.as_os_str().as_encoded_bytes()).unwrap_or_default();
+    let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    session.join(WITH_IT).join(format!("{}-{}", clean(&name), hex_hash(&[folder], 8)))
+}
+
+/// The newest bytes of a file that goes with a session, from the session's copy.
+///
+/// # Errors
+/// There is no copy, it is larger than this, or it is damaged.
+pub(crate) fn copy_with(session: &Path, file: &Path, largest: u64) -> io::Result<Vec<u8>> {
+    let copy = copy_of(session, file);
+    let known = read_manifest(&copy.join(MANIFEST))?;
+    let last = known.last().ok_or(io::ErrorKind::NotFound)?;
+    let mut bytes = Vec::new();
+    read_segments(&copy, &known, last.generation, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        if bytes.len() as u64 > largest { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    })?;
+    Ok(bytes)
 }
 
 /// Passes the segments of a generation on, each held against its hash.

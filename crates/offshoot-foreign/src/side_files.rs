@@ -16,7 +16,6 @@ use crate::below::below;
 use crate::key::hex_hash;
 use crate::source_record::{PayloadTexts, bytes_of, file_name};
 use crate::sources::is_subagent;
-use crate::subagents::{transcript_folders, transcripts};
 
 /// A larger file is not kept.
 const LARGEST: u64 = 64 << 20;
@@ -64,7 +63,8 @@ pub(crate) fn side_files(agent: Agent, path: &Path) -> Vec<SideFile> {
 pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = side_files(agent, path).into_iter().map(|file| file.path).collect();
     if agent == Agent::Claude && !is_subagent(path) {
-        let subagents = transcript_folders(path).into_iter().flat_map(|folder| transcripts(&folder));
+        let subagents =
+            transcript_folders(&path.with_extension("")).into_iter().flat_map(|folder| transcripts(&folder));
         for transcript in subagents.take(MOST) {
             files.extend(note_of(&transcript).map(|note| note.path));
             files.push(transcript);
@@ -76,15 +76,29 @@ pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
 /// Outputs that were too long for the transcript, and the journals of workflows.
 fn of_claude(folder: &Path) -> Vec<SideFile> {
     let outputs = below(&folder.join("tool-results"), std::fs::FileType::is_file).into_iter();
-    let subagents = folder.join("subagents");
-    let workflows = below(&subagents.join("workflows"), std::fs::FileType::is_dir);
-    let journals = std::iter::once(subagents).chain(workflows.into_iter().take(MOST_FOLDERS));
+    let journals = transcript_folders(folder).into_iter();
     let journals = journals.map(|folder| folder.join("journal.jsonl")).filter(|file| is_file(file));
     let named = |path: PathBuf| {
         let name = path.strip_prefix(folder).ok()?.to_str()?.to_owned();
         Some(SideFile { name, path })
     };
     outputs.chain(journals).filter_map(named).collect()
+}
+
+/// The folder of subagents in a session's folder, and those of its workflows.
+pub(crate) fn transcript_folders(session: &Path) -> Vec<PathBuf> {
+    let folder = session.join("subagents");
+    let workflows = below(&folder.join("workflows"), std::fs::FileType::is_dir);
+    std::iter::once(folder).chain(workflows.into_iter().take(MOST_FOLDERS)).collect()
+}
+
+/// `agent-….jsonl` in a folder.
+pub(crate) fn transcripts(folder: &Path) -> Vec<PathBuf> {
+    let is_transcript = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with("agent-") && name.ends_with(".jsonl")
+    };
+    below(folder, std::fs::FileType::is_file).into_iter().filter(is_transcript).collect()
 }
 
 /// What is said of a subagent beside its transcript.

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use offshoot_session::medium::read_regular_text;
 
-use crate::agent::Agent;
-use crate::archive::copy_with;
 use crate::composing::SideFiles;
+use crate::kept_copy::copy_with;
 
 /// A larger file is not read.
 const LARGEST: u64 = 64 << 20;
@@ -37,7 +36,6 @@ fn is_plain(name: &str) -> bool {
 pub(crate) struct KeptSide {
     /// The folder of the copy.
     pub(crate) copy: PathBuf,
-    pub(crate) agent: Agent,
     /// Where the session was.
     pub(crate) session: PathBuf,
 }
@@ -45,7 +43,7 @@ pub(crate) struct KeptSide {
 impl SideFiles for KeptSide {
     fn text(&self, folder: &str, name: &str) -> Option<String> {
         let file = is_plain(name).then(|| self.session.with_extension("").join(folder).join(name))?;
-        let bytes = copy_with(&self.copy, self.agent, &file, LARGEST).ok()?;
+        let bytes = copy_with(&self.copy, &file, LARGEST).ok()?;
         String::from_utf8(bytes).ok()
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> 
 /// Hands the mapper of an agent to a visitor.
 pub(crate) fn visit<V: SessionVisitor>(agent: Agent, path: &Path, medium: ForeignMedium, visitor: V) -> V::Out {
     let side: Box<dyn SideFiles> = match KeptSource::at(path) {
-        Some(kept) => Box::new(KeptSide { copy: path.with_file_name(""), agent, session: kept.source }),
+        Some(kept) => Box::new(KeptSide { copy: path.with_file_name(""), session: kept.source }),
         None => Box::new(SideFolder(path.with_extension(""))),
     };
     let path = &source_of(path);

@@ -16,7 +16,6 @@ use crate::agent::Agent;
 use crate::opening::open_of;
 pub use found::FoundSubagent;
 use found::found;
-pub(crate) use found::{transcript_folders, transcripts};
 
 /// Whose subagents are meant.
 #[derive(Debug, Clone, Copy)]

@@ -16,10 +16,9 @@ use crate::agent::Agent;
 use crate::below::below;
 use crate::kept_copy::source_of;
 use crate::rows;
+use crate::side_files::{transcript_folders, transcripts};
 use crate::subagent_status::SubagentStatus;
 
-/// More folders of workflows are not looked at.
-const MOST_FOLDERS: usize = 1_000;
 /// A longer note is not read.
 const LARGEST_NOTE: u64 = 64 << 10;
 /// A longer journal is not read.
@@ -93,7 +92,7 @@ pub(super) fn found(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
 }
 
 fn of_transcripts(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
-    let folders = transcript_folders(of.path);
+    let folders = transcript_folders(&of.path.with_extension(""));
     let journals: HashMap<String, SubagentStatus> = folders.iter().flat_map(|folder| journal(folder)).collect();
     let mut all: Vec<FoundSubagent> =
         folders.iter().flat_map(|folder| transcripts(folder)).map(with_note).take(MOST_CHILDREN + 1).collect();
@@ -159,22 +158,6 @@ fn with_note(path: PathBuf) -> FoundSubagent {
         call: text("toolUseId"),
         ..FoundSubagent::at(path)
     }
-}
-
-/// The folder of a session's subagents, and those of its workflows.
-pub(crate) fn transcript_folders(path: &Path) -> Vec<PathBuf> {
-    let folder = path.with_extension("").join("subagents");
-    let workflows = below(&folder.join("workflows"), std::fs::FileType::is_dir);
-    std::iter::once(folder).chain(workflows.into_iter().take(MOST_FOLDERS)).collect()
-}
-
-/// `agent-….jsonl` in a folder.
-pub(crate) fn transcripts(folder: &Path) -> Vec<PathBuf> {
-    let is_transcript = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with("agent-") && name.ends_with(".jsonl")
-    };
-    below(folder, std::fs::FileType::is_file).into_iter().filter(is_transcript).collect()
 }
 
 /// The subagents that the journal of a folder says to have ended.

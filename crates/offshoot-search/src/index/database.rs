@@ -20,7 +20,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// How many bytes of words SQLite gathers before it writes them: fewer pieces are merged later.
 const HASH_SIZE: usize = 16 << 20;
 /// How many pieces are merged at once: more are written again less often.
-const MERGED: usize = 12;
+const MERGED: usize = 16;
 /// How many KiB of the file's pages are kept in memory while it is written: merges read what was just written.
 const PAGES_KEPT: i64 = 64 << 10;
 /// The same while a search reads it.

@@ -1,13 +1,13 @@
 //! Finds session files in folders with their stamps. Opens no file.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::of_id::is_session_name;
 use super::{Flavour, ForeignFolder, ForeignFormat, Root};
 use crate::error::{Error, Result};
 use crate::medium::Stamp;
@@ -246,6 +246,11 @@ fn items_of(folder: &Path) -> Result<FolderItems> {
         helpers.into_iter().flat_map(|(part, helper)| helper.join().unwrap_or_else(|_| look(part))).collect()
     });
     Ok(FolderItems { files, below })
+}
+
+/// Whether the file of this name has the extension of session files.
+pub(super) fn is_session_name(name: &OsStr) -> bool {
+    name.as_bytes().strip_suffix(b".jsonl").is_some_and(|stem| !stem.is_empty())
 }
 
 fn session_file(entry: &DirEntry) -> Option<FoundFile> {

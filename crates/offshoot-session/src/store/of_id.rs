@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use memchr::memrchr;
 
 use super::Root;
-use super::folders::{Folder, FolderPlaces, READ_FOLDER, on_all_cores};
+use super::folders::{Folder, FolderPlaces, READ_FOLDER, is_session_name, on_all_cores};
 use crate::error::{Error, Result};
 use crate::list::header;
 use crate::medium::FileMedium;
@@ -36,11 +36,6 @@ fn stem(path: &Path) -> Option<&[u8]> {
         Some(at @ 1..) => name.get(..at),
         _ => Some(name),
     }
-}
-
-/// Whether the file of this name has the extension of session files.
-pub(super) fn is_session_name(name: &OsStr) -> bool {
-    name.as_bytes().strip_suffix(b".jsonl").is_some_and(|stem| !stem.is_empty())
 }
 
 /// The id in the header of a file, if it has one.
