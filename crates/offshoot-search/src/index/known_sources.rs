@@ -4,11 +4,12 @@
 //! whole when a session of it is written or removed.
 
 use std::ffi::OsStr;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::BuildHasher as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use foldhash::quality::FixedState;
 use hashbrown::HashMap;
 use memchr::memrchr;
 use offshoot_session::clock::Millis;
@@ -77,13 +78,12 @@ pub(super) fn by_folders(files: &[FoundFile]) -> Vec<ListedFolder<'_>> {
 }
 
 fn digest(found: &FoundFile) -> i64 {
-    let mut hasher = DefaultHasher::new();
-    split(&found.path).1.hash(&mut hasher);
-    if let Some(stamp) = found.stamp {
+    let stamp = found.stamp.map(|stamp| {
         let (modified, changed) = (stamp.modified.cast_unsigned(), stamp.changed.cast_unsigned());
-        [stamp.device, stamp.inode, stamp.length, modified, changed].hash(&mut hasher);
-    }
-    hasher.finish().cast_signed()
+        [stamp.device, stamp.inode, stamp.length, modified, changed]
+    });
+    // Another version of the hash makes other digests: then all rows are compared once.
+    FixedState::default().hash_one((split(&found.path).1, stamp)).cast_signed()
 }
 
 impl ListedFolder<'_> {
