@@ -76,6 +76,10 @@ fn sessions_of_excluded_folders_are_not_copied() {
     let (world, file) = with_claude();
     let line = std::fs::read_to_string(&file).unwrap().replace(r#""type""#, r#""cwd":"/w/secret/app","type""#);
     std::fs::write(&file, &line).unwrap();
+    // No later command copies at the same time: the last one did so just now.
+    let archive = world.home().join(".local/share/offshoot/archive");
+    std::fs::create_dir_all(&archive).unwrap();
+    std::fs::write(archive.join("last-run"), "1769947200000").unwrap();
     let out = world.run("keep on --exclude /w/secret/");
     assert!(out.contains("0 sessions copied, 0.0 MB; 1 session of excluded folders not"), "{out}");
     assert!(world.run("keep run").contains("1 session of excluded folders not"));
