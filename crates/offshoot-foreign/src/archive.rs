@@ -34,8 +34,6 @@ const ASKED: &str = "asked";
 const LAST_RUN: &str = "last-run";
 /// Whoever copies has it locked.
 const LOCK: &str = "lock";
-/// A larger file is not copied if it may be rewritten: it is read whole at each change.
-const LARGEST_REWRITTEN: u64 = 64 << 20;
 const HOUR: Millis = 60 * 60 * 1000;
 /// Longer lists of ours are not read.
 const LARGEST_LIST: u64 = 64 << 20;
@@ -164,27 +162,29 @@ impl Archive {
     /// Copies what a session has more than its copy, with the files that go with it: outputs beside it, and its subagents.
     ///
     /// # Errors
-    /// The source cannot be read, or the copy cannot be written.
+    /// A file cannot be read, or a copy cannot be written. The other files are copied all the same.
     pub fn keep(&self, agent: Agent, source: &Path, now: Millis) -> io::Result<KeptCopy> {
         let name = name_of(agent, source);
         if self.is_forgotten(agent, &name)? {
             return Ok(KeptCopy::Forgotten);
         }
         let folder = self.folder.join(agent.word()).join(&name);
-        let mut copied = self.keep_in(&folder, agent, source, now)?;
-        for file in files_with(agent, source) {
-            let length = fs::symlink_metadata(&file)?.len();
-            if !agent.only_appends(&file) && length > LARGEST_REWRITTEN {
-                continue;
+        let own = std::iter::once((folder.clone(), source.to_path_buf()));
+        let with_it = files_with(agent, source).into_iter().map(|file| (copy_of(&folder, &file), file));
+        let (mut bytes, mut failed) = (0, None);
+        for (copy, file) in own.chain(with_it) {
+            match self.keep_in(&copy, agent, &file, now) {
+                Ok(KeptCopy::Bytes(more)) => bytes += more,
+                Ok(KeptCopy::Nothing | KeptCopy::Forgotten) => {}
+                // Its program has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && file != source => {}
+                Err(error) => failed = failed.or(Some(error)),
             }
-            let more = self.keep_in(&copy_of(&folder, &file), agent, &file, now)?;
-            copied = match (copied, more) {
-                (KeptCopy::Bytes(one), KeptCopy::Bytes(other)) => KeptCopy::Bytes(one + other),
-                (KeptCopy::Bytes(_), _) => copied,
-                (_, more) => more,
-            };
         }
-        Ok(copied)
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(if bytes > 0 { KeptCopy::Bytes(bytes) } else { KeptCopy::Nothing }),
+        }
     }
 
     fn keep_in(&self, folder: &Path, agent: Agent, source: &Path, now: Millis) -> io::Result<KeptCopy> {
@@ -228,9 +228,15 @@ impl Archive {
         if agent.only_appends(medium.path()) {
             return Ok(tail_of(medium, have)? == last.tail);
         }
-        let length = medium.len()?;
-        let bytes = read_exact_at(medium, 0, usize::try_from(length).unwrap_or(usize::MAX))?;
-        Ok(have == length && hash_of(&bytes) == last.sha256)
+        if have != medium.len()? {
+            return Ok(false);
+        }
+        let mut hash = Sha256::new();
+        for_each_step(medium, (0, have), &mut |bytes| {
+            hash.update(bytes);
+            Ok(())
+        })?;
+        Ok(hex(hash) == last.sha256)
     }
 
     /// All copies, sorted by agent and name.
@@ -403,19 +409,32 @@ fn medium_of_source(agent: Agent, source: &Path) -> io::Result<ForeignMedium> {
 fn write_segment(medium: &ForeignMedium, (from, to): (u64, u64), folder: &Path, generation: u32) -> io::Result<String> {
     let file = tempfile::NamedTempFile::new_in(folder)?;
     let mut packed = zstd::Encoder::new(file, 3)?;
-    let (mut hash, mut at) = (Sha256::new(), from);
-    while at < to {
-        let step = usize::try_from(to - at).unwrap_or(STEP).min(STEP);
-        let bytes = read_exact_at(medium, at, step)?;
-        hash.update(&bytes);
-        packed.write_all(&bytes)?;
-        at += bytes.len() as u64;
-    }
+    let mut hash = Sha256::new();
+    for_each_step(medium, (from, to), &mut |bytes| {
+        hash.update(bytes);
+        packed.write_all(bytes)
+    })?;
     let file = packed.finish()?;
     file.as_file().sync_all()?;
     // A segment without a line in the manifest is one that a kill left: its bytes may be fewer.
     file.persist(folder.join(segment_name(generation, from)))?;
     Ok(hex(hash))
+}
+
+/// Passes a stretch of a source on, piece by piece.
+fn for_each_step(
+    medium: &ForeignMedium,
+    (from, to): (u64, u64),
+    take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let step = usize::try_from(to - at).unwrap_or(STEP).min(STEP);
+        let bytes = read_exact_at(medium, at, step)?;
+        take(&bytes)?;
+        at += bytes.len() as u64;
+    }
+    Ok(())
 }
 
 /// The hash of the last bytes before an offset.

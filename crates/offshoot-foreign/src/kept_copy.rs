@@ -94,7 +94,7 @@ pub(crate) fn copy_of(session: &Path, file: &Path) -> PathBuf {
 /// The newest bytes of a file that goes with a session, from the session's copy.
 ///
 /// # Errors
-/// There is no copy, it is larger than this, or it is damaged.
+/// The copy is missing, has more than `largest` bytes, or is damaged.
 pub(crate) fn copy_with(session: &Path, file: &Path, largest: u64) -> io::Result<Vec<u8>> {
     let copy = copy_of(session, file);
     let known = read_manifest(&copy.join(MANIFEST))?;

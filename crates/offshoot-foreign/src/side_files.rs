@@ -59,7 +59,7 @@ pub(crate) fn side_files(agent: Agent, path: &Path) -> Vec<SideFile> {
     files
 }
 
-/// The files that go with a session's own into its copy: those beside it, and the transcripts of its subagents with what is said of them.
+/// The files that are copied together with a session: those beside it, and the transcripts and notes of its subagents.
 pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = side_files(agent, path).into_iter().map(|file| file.path).collect();
     if agent == Agent::Claude && !is_subagent(path) {

@@ -120,7 +120,7 @@ fn a_growing_session_costs_its_growth_and_outlives_its_source() {
     );
 }
 
-/// Long outputs, journals, subagents and what is said of them.
+/// Long outputs, journals, and the transcripts and notes of subagents.
 #[test]
 fn what_goes_with_a_session_is_copied_restored_and_forgotten_with_it() {
     let folder = tempfile::tempdir().unwrap();
