@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use offshoot_session::medium::REPLACING_PREFIX;
+
 use crate::changes::{ChangeSet, FileChange};
 use crate::content::ContentHash;
 use crate::error::{FilesResult, io_error};
@@ -9,9 +11,6 @@ use crate::scan::Snapshot;
 use crate::seen_file::seen_contents;
 use crate::store::{StoreSize, unfinished_in};
 use crate::workspace::Workspace;
-
-/// Names under which [`offshoot_session::medium::replace_file`] writes.
-const REPLACING: &str = ".settings.";
 
 /// What a collection removed, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,7 +82,7 @@ impl Workspace {
     /// Removes what killed programs have left half written, unless it is so young that one may still write it.
     fn remove_unfinished(&self, now: i64, how: Collection) -> FilesResult<StoreSize> {
         let mut removed = StoreSize::default();
-        let unfinished = self.store.unfinished().into_iter().chain(unfinished_in(self.data(), REPLACING));
+        let unfinished = self.store.unfinished().into_iter().chain(unfinished_in(self.data(), REPLACING_PREFIX));
         for file in unfinished.filter(|file| now.saturating_sub(file.at) >= YOUNG) {
             if how == Collection::Remove {
                 std::fs::remove_file(&file.path).map_err(io_error("remove", &file.path))?;

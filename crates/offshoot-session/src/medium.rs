@@ -24,7 +24,7 @@ pub use regular::{
     append_or_create_regular, copy_regular, create_regular, open_regular, open_regular_to_append,
     open_regular_to_write, read_regular, read_regular_text, sync_folder,
 };
-pub use shared_file::{LockedFile, SharedFile, replace_file};
+pub use shared_file::{LockedFile, REPLACING_PREFIX, SharedFile, replace_file};
 
 /// The state of a medium while its lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -82,6 +82,9 @@ impl LockedFile<'_> {
     }
 }
 
+/// How the names begin under which [`replace_file`] writes. One that stays is of a program that was killed.
+pub const REPLACING_PREFIX: &str = ".settings.";
+
 /// Replaces a file atomically and durably. A link stays a link, also one to a file that does not exist; permissions are kept, and a new file
 /// has the mode `new_mode`. Makes the folder of the path.
 ///
@@ -92,7 +95,7 @@ pub fn replace_file(path: &Path, text: &str, new_mode: u32) -> io::Result<()> {
     let path = real_path(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut file = tempfile::Builder::new()
-        .prefix(".settings.")
+        .prefix(REPLACING_PREFIX)
         .permissions(Permissions::from_mode(new_mode))
         .tempfile_in(folder)?;
     if let Ok(old) = fs::metadata(&path) {
