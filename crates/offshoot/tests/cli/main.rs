@@ -36,6 +36,7 @@ mod extension_providers;
 mod extension_tools;
 mod extensions;
 mod files;
+mod files_faults;
 mod fork;
 mod home_paths;
 mod import;
