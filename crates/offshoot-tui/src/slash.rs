@@ -133,7 +133,7 @@ impl Spec {
         self.usage.starts_with('<')
     }
 
-    /// Whether it brings files of an entry if it is told to.
+    /// Whether the command takes `--files`.
     #[must_use]
     pub fn brings_files(&self) -> bool {
         self.usage.contains("[--files]")

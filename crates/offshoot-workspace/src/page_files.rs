@@ -38,9 +38,9 @@ impl PageFilesRoom {
     }
 }
 
-/// What each entry of a part changed, by its id, as the script of a page reads it: `list` has the files, each with `path`, `by`, `verb` and
-/// either `patch`, `added` and `removed`, or `why` there is no patch. `note` says what is missing. An entry for which there is no room is not
-/// in it.
+/// The changes of files in a part of a session, for the script of a page: an object for each entry, by the entry's id. Its member `list` has
+/// the files, each with `path`, `by` and `verb`, and with either `patch`, `added` and `removed` or `why`, the reason that there is no patch. Its
+/// member `note` says what is missing. Entries beyond the room of the page have no object.
 #[must_use]
 pub fn page_files(
     place: &Place,

@@ -226,7 +226,7 @@ pub(super) fn kind_number(kind: DocumentKind) -> i64 {
     DocumentKind::ALL.iter().position(|known| *known == kind).and_then(|at| i64::try_from(at).ok()).unwrap_or_default()
 }
 
-/// Whether a word may stand for a kind.
+/// Whether the column of kinds may contain a word.
 pub(super) fn is_kind_word(word: &str) -> bool {
     matches!(word, "error" | "image") || word.strip_prefix('k').is_some_and(|number| number.parse::<u8>().is_ok())
 }

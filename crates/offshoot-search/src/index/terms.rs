@@ -48,8 +48,8 @@ pub(super) fn words_beginning(connection: &Connection, letters: &str, most: usiz
     Ok(found.into_iter().map(word).collect())
 }
 
-/// How many rows of `fts` have a word in any column, those that were deleted since included; one more than `most` stands for all greater
-/// numbers. `None` if the pages are not of the form that is known here.
+/// Counts the rows of `fts` that have a word in any column, deleted rows included. Returns `most + 1` if there are more than `most`, and
+/// `None` if the pages have an unknown form.
 ///
 /// # Errors
 /// The database cannot be read.
