@@ -161,6 +161,26 @@ fn what_goes_with_a_session_is_copied_restored_and_forgotten_with_it() {
     assert_eq!(files(&folder.path().join("archive"), ".zst"), Vec::<PathBuf>::new());
 }
 
+/// The failure is told after all.
+#[test]
+fn a_file_that_cannot_be_copied_does_not_hold_up_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path().join("archive"));
+    let (session, outputs) = (folder.path().join("s.jsonl"), folder.path().join("s/tool-results"));
+    std::fs::create_dir_all(&outputs).unwrap();
+    std::fs::write(&session, "{}\n").unwrap();
+    ["a.txt", "b.txt"].iter().for_each(|name| std::fs::write(outputs.join(name), name).unwrap());
+    archive.keep(Agent::Claude, &session, 1).unwrap();
+    let copies = files(&folder.path().join("archive"), ".zst");
+    let copy_of_a = copies.iter().find(|copy| copy.to_string_lossy().contains("a.txt")).unwrap().parent().unwrap();
+    std::fs::remove_dir_all(copy_of_a).unwrap();
+    std::fs::write(copy_of_a, "in the way").unwrap();
+    std::fs::write(outputs.join("b.txt"), "other words").unwrap();
+    set_time(&outputs.join("b.txt"), 5000);
+    assert!(archive.keep(Agent::Claude, &session, 2).is_err());
+    assert_eq!(files(&folder.path().join("archive"), ".zst").len(), 3, "the session, and b.txt twice");
+}
+
 /// Whoever can write into the archive still writes nowhere else.
 #[test]
 fn a_copy_that_names_a_file_elsewhere_is_not_restored_there() {
