@@ -46,6 +46,8 @@ pub struct App {
     pub session_dir: Option<PathBuf>,
     /// The option or the setting that names `session_dir`.
     pub session_dir_by: &'static str,
+    /// How much is recorded of files.
+    pub file_limits: FileLimits,
     /// What appends guarantee.
     pub durability: Durability,
     /// Where entries go that cannot be written to their session.
@@ -159,7 +161,7 @@ impl App {
             index: self.index_folder(),
             spill: self.environment.spill.clone(),
             turns: self.environment.turns(),
-            files: self.environment.files().map(|data| (data, FileLimits::default())),
+            files: self.environment.files().map(|data| (data, self.file_limits)),
             durability: self.durability,
             lock_wait: self.lock_wait(),
             now: self.environment.now,

@@ -17,6 +17,11 @@ pub struct FileLimits {
     pub changes: usize,
 }
 
+impl FileLimits {
+    /// The largest file that can be recorded, whatever `file` says: a file is held in memory.
+    pub const LARGEST_FILE: u64 = 256 << 20;
+}
+
 impl Default for FileLimits {
     fn default() -> Self {
         Self { file: 10 << 20, store: 2 << 30, files: 100_000, stored: 1 << 30, read: 8 << 30, changes: 1000 }

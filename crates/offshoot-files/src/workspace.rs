@@ -84,11 +84,12 @@ impl Workspace {
     pub fn open(root: &Path, data: &Path, limits: FileLimits) -> FilesResult<Self> {
         let cannot = || io_error("open", root);
         let root = real_path(root).map_err(cannot())?;
+        let limits = FileLimits { file: limits.file.min(FileLimits::LARGEST_FILE), ..limits };
         let folder = Folder::open(&root, limits.file).map_err(cannot())?;
         let name = ContentHash::of(path_words(root.as_os_str()).as_bytes());
         let data = data.join(name.start(32));
         // A manifest may be larger than a file.
-        let store = ContentStore::new(data.join("contents"), limits.file.max(64 << 20));
+        let store = ContentStore::new(data.join("contents"), FileLimits::LARGEST_FILE);
         Ok(Self { folder, store, log: RecordLog::new(data.join("log")), data, limits, keys: KeyCheck::default() })
     }
 
@@ -114,6 +115,12 @@ impl Workspace {
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// How much is recorded.
+    #[must_use]
+    pub fn limits(&self) -> FileLimits {
+        self.limits
     }
 
     /// The contents.

@@ -152,6 +152,10 @@ pub struct Settings {
     pub tree_filter: Filter,
     /// What comes back from a place in the tree; `None` until the user has said it.
     pub tree_files: Option<ComesBack>,
+    /// The largest file that is recorded, in bytes.
+    pub largest_file: u64,
+    /// The largest store of files' contents, in bytes.
+    pub largest_file_store: u64,
     pub tree_layout: TreeLayout,
     pub completion_rows: usize,
     pub offers_skills: bool,
@@ -280,6 +284,8 @@ impl From<&Layers> for Settings {
             },
             tree_filter: layers.text("treeFilterMode").and_then(|name| Filter::parse(&name)).unwrap_or_default(),
             tree_files: layers.text("treeFiles").and_then(|word| ComesBack::parse(&word)),
+            largest_file: layers.number("files.maxBytes"),
+            largest_file_store: layers.number("files.maxStoreBytes"),
             tree_layout: layers.text("treeLayout").and_then(|name| TreeLayout::parse(&name)).unwrap_or_default(),
             completion_rows: usize::try_from(layers.number("autocompleteMaxVisible")).unwrap_or(usize::MAX),
             keeps_prompts: layers.flag("promptHistory"),
@@ -419,6 +425,26 @@ mod tests {
         assert_eq!((settings.thinking, settings.double_escape), (ThinkingLevel::Medium, DoubleEscape::Tree));
         assert_eq!(settings.project_trust, ProjectTrust::Ask);
         assert_eq!((settings.model, settings.theme, settings.tools), (None, None, None));
+    }
+
+    #[test]
+    fn the_bounds_of_recorded_files_are_the_users_alone() {
+        let bounds = |global, project| {
+            let settings = Settings::from(&layers(global, project));
+            (settings.largest_file, settings.largest_file_store)
+        };
+        assert_eq!(bounds("{}", r#"{"files":{"maxBytes":2048,"maxStoreBytes":1048576}}"#), (10 << 20, 2 << 30));
+        assert_eq!(bounds(r#"{"files":{"maxBytes":2048,"maxStoreBytes":1048576}}"#, "{}"), (2048, 1 << 20));
+        let said =
+            |text| Layer::read(text, Scope::Global).unwrap().1.iter().map(ToString::to_string).collect::<String>();
+        insta::assert_snapshot!(
+            said(r#"{"files":{"maxBytes":"50 MB"}}"#),
+            @r#"1:22: files.maxBytes should be a whole number from 1024 to 268435456, and is "50 MB""#
+        );
+        insta::assert_snapshot!(
+            said(r#"{"files":{"maxStoreBytes":1}}"#),
+            @"1:27: files.maxStoreBytes should be a whole number from 1048576, and is 1"
+        );
     }
 
     #[test]

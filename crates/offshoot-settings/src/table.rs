@@ -320,6 +320,22 @@ pub const SETTINGS: &[Setting] = &[
         "keep the system prompt and the tools in the session as pi does, with each prompt before which they changed",
     ),
     setting_row(
+        "files.maxBytes",
+        Context,
+        SettingKind::Number { least: 1024, greatest: 256 << 20 },
+        Some("10485760"),
+        "bytes of the largest file whose changes are recorded and brought back",
+    )
+    .global_only(),
+    setting_row(
+        "files.maxStoreBytes",
+        Context,
+        SettingKind::Number { least: 1 << 20, greatest: SAFE },
+        Some("2147483648"),
+        "bytes of the contents of files that are kept for a folder; beyond them the oldest go",
+    )
+    .global_only(),
+    setting_row(
         "theme",
         Display,
         SettingKind::Text,

@@ -18,7 +18,7 @@ use clap::Subcommand;
 use offshoot_agent::WorkFolders;
 use offshoot_app::agent;
 use offshoot_app::app::App;
-use offshoot_app::config::settings::session_dir;
+use offshoot_app::config::settings::{file_limits, own_settings};
 use offshoot_app::config::{Environment, variable};
 use offshoot_app::error::{CommandError, FailureKind, Result, exit_code};
 use offshoot_app::known_flags::KnownFlags;
@@ -186,9 +186,10 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let level = durability.as_ref().ok().copied().flatten().unwrap_or_default();
     let spill_policy = line.task.as_ref().map(Task::spill_policy).unwrap_or_default();
     let trust = line.global.run_trust();
+    let own = own_settings(&environment);
     let (session_dir, session_dir_by) = match line.global.session_dir {
         Some(folder) => (Some(folder), "--session-dir"),
-        None => (session_dir(&environment), "sessionDir"),
+        None => (own.session_dir.as_deref().map(|folder| environment.whole_path(folder)), "sessionDir"),
     };
     let app = App {
         folders: WorkFolders::new(&environment.cwd),
@@ -196,6 +197,7 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         environment,
         session_dir,
         session_dir_by,
+        file_limits: file_limits(&own),
         durability: level,
         spill_policy,
         trust,

@@ -23,7 +23,6 @@ use offshoot_agent::tool::{
 use offshoot_agent::{
     Accessing, Approver, Family, FamilyLimits, KeySource, ReloadedSetup, RunLimits, Setup, SetupSource,
 };
-use offshoot_files::FileLimits;
 use offshoot_mcp::search_tool::TOOL_SEARCH;
 use offshoot_mcp::server::Presence;
 use offshoot_mcp::start_plan::{Confine, ConfinedWords};
@@ -180,7 +179,7 @@ fn setup_of_folder(app: &App, args: &Args, session: &Session, approver: Approver
     let peers = environment.peers.iter().map(|folder| folder.path.clone());
     let others = peers.chain(environment.others.iter().map(|root| root.folder.clone()));
     let never = own.into_iter().flatten().chain(others).collect();
-    let recording = |data| FileRecording { data, limits: FileLimits::default(), never };
+    let recording = |data| FileRecording { data, limits: app.file_limits, never };
     setup.files = app.environment.files().map(recording);
     setup.permissions = permissions(app, args, &layers, &setup.tool_context.cwd)?;
     setup.permissions.agent_folders = confine::agent_folders(app);

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use offshoot_agent::yaml::yaml_to_json;
+use offshoot_files::FileLimits;
 use offshoot_protocol::{Peer, PeerFolder};
 use offshoot_session::medium::{SharedFile, read_regular};
 use offshoot_settings::{Layer, Layers, OmpConfig, PeerLayer, PeerUse, Scope, Settings, Value, edit, omp_settings};
@@ -93,12 +94,20 @@ pub fn peer_folder(environment: &Environment, peer: Peer) -> Option<PathBuf> {
     peer_folders(environment).into_iter().find(|folder| folder.peer == peer).map(|folder| folder.path)
 }
 
-/// The folder of sessions that the user's settings name. What is wrong with the file is reported where all of it is read.
-pub fn session_dir(environment: &Environment) -> Option<PathBuf> {
-    let data = environment.data.as_deref()?;
-    let files = SettingsFiles { project: None, omp_project: None, ..SettingsFiles::of(Some(data), &environment.cwd) };
-    let named = Settings::from(&files.load().ok()?.0).session_dir?;
-    Some(environment.whole_path(named))
+/// The user's own settings, of which a project's file and a peer's have no part. What is wrong with the file is reported where
+/// all of it is read.
+pub fn own_settings(environment: &Environment) -> Settings {
+    let files = SettingsFiles {
+        project: None,
+        omp_project: None,
+        ..SettingsFiles::of(environment.data.as_deref(), &environment.cwd)
+    };
+    files.load().map(|(layers, _)| Settings::from(&layers)).unwrap_or_default()
+}
+
+/// The bounds of recorded files that these settings name.
+pub fn file_limits(settings: &Settings) -> FileLimits {
+    FileLimits { file: settings.largest_file, store: settings.largest_file_store, ..FileLimits::default() }
 }
 
 impl SettingsFiles {

@@ -85,6 +85,38 @@ fn a_fifo_and_a_file_that_is_too_large_are_not_covered_and_stay() {
     assert!(bench.root().join("fifo").exists() && bench.root().join("huge").exists());
 }
 
+/// The bound is a setting: a lower one loses nothing that was recorded under a higher one.
+#[test]
+fn a_lower_bound_leaves_larger_files_as_they_are_and_the_earlier_bound_brings_them_back() {
+    let usual = FileLimits::default();
+    let mut bench = Bench::new();
+    bench.write("large", &"l".repeat(2000));
+    bench.write("small", "one\n");
+    let start = bench.leaf;
+    let grown = bench.bash(|root| {
+        fs::write(root.join("large"), "L".repeat(3000)).unwrap();
+        fs::write(root.join("small"), "two\n").unwrap();
+    });
+    let dir = bench.dir.path().to_owned();
+    bench.recorder = Bench::recorder(&dir, "s", FileLimits { file: 1024, ..usual });
+    bench.bash(|root| fs::write(root.join("small"), "three\n").unwrap());
+    let report = bench.restore(start);
+    assert_eq!((bench.read("large"), bench.read("small")), ("L".repeat(3000), "one\n".to_owned()), "{report:?}");
+    assert_eq!(report.left.len() + report.conflicts.len(), 1, "{report:?}");
+    fs::read_dir(bench.root()).unwrap().for_each(|entry| assert!(entry.unwrap().metadata().unwrap().len() < 3001));
+    bench.recorder = Bench::recorder(&dir, "s", usual);
+    bench.leaf = grown;
+    bench.write("small", "two\n");
+    let report = bench.restore(start);
+    assert_eq!((bench.read("large"), bench.read("small")), ("l".repeat(2000), "one\n".to_owned()), "{report:?}");
+}
+
+#[test]
+fn no_bound_makes_a_file_recorded_that_no_memory_holds() {
+    let bench = Bench::with(FileLimits { file: u64::MAX, ..FileLimits::default() });
+    assert_eq!(bench.recorder.workspace().limits().file, FileLimits::LARGEST_FILE);
+}
+
 #[test]
 fn a_restore_that_cannot_be_done_whole_changes_nothing() {
     let mut bench = Bench::new();

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use offshoot_agent::branch_files::file_patch;
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_files::{
-    ChangeSet, ChangedBy, CollectedFiles, Collection, FileState, ReachedContents, RestoreReport, StoreSize, Workspace,
-    fold,
+    ChangeSet, ChangedBy, CollectedFiles, Collection, FileLimits, FileState, ReachedContents, RestoreReport, StoreSize,
+    Workspace, fold,
 };
 use offshoot_session::entry::Source as _;
 use offshoot_session::json::Object;
@@ -89,6 +89,7 @@ pub struct FilesStatus {
     /// Those whose content is not known, and why.
     not_covered: Vec<(String, String)>,
     size: StoreSize,
+    limits: FileLimits,
 }
 
 /// The changes of an entry.
@@ -241,6 +242,7 @@ fn status(place: &Place, session: &Session) -> Result<FilesStatus> {
         changed,
         not_covered,
         size: workspace.store().size(),
+        limits: workspace.limits(),
     })
 }
 
@@ -286,6 +288,17 @@ fn size_json(size: StoreSize) -> String {
     Object::new().raw("contents", size.contents).raw("bytes", size.bytes).finish()
 }
 
+/// A number of bytes in the largest unit that leaves no rest.
+fn exact_size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = units.into_iter().find(|(shift, _)| bytes > 0 && bytes.trailing_zeros() >= *shift);
+    fits.map_or_else(|| format!("{bytes} bytes"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
+}
+
+fn limits_json(limits: FileLimits) -> String {
+    Object::new().raw("file", limits.file).raw("store", limits.store).finish()
+}
+
 fn strings(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(","))
 }
@@ -304,6 +317,7 @@ impl Output for FilesOutput {
                     .raw("changed", strings(status.changed.iter().map(|path| offshoot_session::json::quote(path))))
                     .raw("notCovered", strings(not_covered))
                     .raw("store", size_json(status.size))
+                    .raw("limits", limits_json(status.limits))
                     .finish()
             }
             Self::Log(entries) => strings(entries.iter().map(|entry| {
@@ -344,6 +358,10 @@ impl Output for FilesOutput {
                     format!("not covered: {}: {}", one_line(path, 200), one_line(why, 200)).into()
                 });
                 words.line(dim(size_words("store", status.size)));
+                let [file, store] = [status.limits.file, status.limits.store].map(exact_size);
+                words.line(dim(format!(
+                    "bounds: {file} per file (files.maxBytes), {store} in all (files.maxStoreBytes)"
+                )));
             }
             Self::Log(entries) => {
                 if entries.is_empty() {
@@ -387,4 +405,18 @@ impl Output for FilesOutput {
 fn size_words(what: &str, size: StoreSize) -> String {
     let contents = counted(usize::try_from(size.contents).unwrap_or(usize::MAX), "content", "contents");
     format!("{what}: {contents}, {} KiB", size.bytes.div_ceil(1024))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_printed_as_it_is() {
+        let sizes = [0, 1023, 1024, 1500, 10 << 20, (10 << 20) + 1, 2 << 30].map(exact_size);
+        assert_eq!(
+            sizes,
+            ["0 bytes", "1023 bytes", "1 KiB", "1500 bytes", "10 MiB", "10485761 bytes", "2 GiB"].map(str::to_owned)
+        );
+    }
 }

@@ -195,12 +195,47 @@ fn the_command_shows_compares_restores_and_collects() {
     3 files changed by this session on the way there
     changed since: a.txt
     store: 4 contents, 1 KiB
+    bounds: 10 MiB per file (files.maxBytes), 2 GiB in all (files.maxStoreBytes)
     ");
     insta::assert_snapshot!(run(&["files", "gc", "latest"]), @"
     removed, needed by no session: 0 contents, 0 KiB
     kept: 4 contents, 1 KiB
     ");
     assert_eq!(talk.lines().last().unwrap()["id"], last.as_str(), "nothing was written to the session");
+}
+
+/// The bounds are the user's: a project can set neither.
+#[test]
+fn a_setting_says_how_large_a_recorded_file_is() {
+    let grow = |id: &str| bash(id, "printf %2000s x > large; printf %1000s x > small");
+    let talk = Talk::new([grow("c1"), Reply::text("one"), grow("c2"), Reply::text("two")]);
+    let retry = json!({"baseDelayMs": 0});
+    talk.data("settings.json", &json!({"retry": retry, "files": {"maxBytes": 1024, "maxStoreBytes": 1 << 30}}));
+    let round = |more: &[&str]| {
+        talk.world.write("large", "l\n");
+        talk.world.write("small", "s\n");
+        talk.run(&[more, &["-p", "grow", "--approval", "auto", "--trust"]].concat());
+        let prompt = talk.lines().iter().rfind(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
+        let said = talk.run(&["files", "restore", "latest", prompt.as_str().unwrap()]);
+        let length = |name: &str| std::fs::metadata(talk.world.work().join(name)).unwrap().len();
+        (said, length("large"), length("small"))
+    };
+    let (said, large, small) = round(&[]);
+    assert_eq!((large, small), (2000, 2), "{said}");
+    assert!(said.contains("large"), "{said}");
+    let status = talk.run(&["files", "status", "latest"]);
+    assert!(status.contains("bounds: 1 KiB per file (files.maxBytes), 1 GiB in all"), "{status}");
+    assert!(
+        talk.run(&["files", "status", "latest", "--json"]).contains(r#""limits":{"file":1024,"store":1073741824}"#)
+    );
+    // A value out of bounds is reported, and the usual one counts; a project's has no effect.
+    talk.data("settings.json", &json!({"retry": retry, "files": {"maxBytes": 1 << 30}}));
+    talk.world.write(".offshoot/settings.json", r#"{"files": {"maxBytes": 1024}}"#);
+    let (said, large, small) = round(&["-c"]);
+    assert_eq!((large, small), (2, 2), "{said}");
+    let talked = talk.run(&["files", "status", "latest"]);
+    assert!(talked.contains("bounds: 10 MiB per file"), "{talked}");
+    talk.no_problems();
 }
 
 #[test]

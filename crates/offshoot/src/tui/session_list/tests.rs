@@ -51,6 +51,7 @@ impl World {
             environment,
             session_dir: None,
             session_dir_by: "",
+            file_limits: Default::default(),
             durability,
             spill_policy,
             trust: RunTrust::default(),
