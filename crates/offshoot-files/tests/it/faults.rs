@@ -109,6 +109,11 @@ fn a_lower_bound_leaves_larger_files_as_they_are_and_the_earlier_bound_brings_th
     bench.write("small", "two\n");
     let report = bench.restore(start);
     assert_eq!((bench.read("large"), bench.read("small")), ("l".repeat(2000), "one\n".to_owned()), "{report:?}");
+    // What has no file in its place comes back under the lower bound, too.
+    bench.bash(|root| fs::remove_file(root.join("large")).unwrap());
+    bench.recorder = Bench::recorder(&dir, "s", FileLimits { file: 1024, ..usual });
+    let report = bench.restore(start);
+    assert_eq!(bench.read("large"), "l".repeat(2000), "{report:?}");
 }
 
 #[test]

@@ -223,6 +223,8 @@ fn a_setting_says_how_large_a_recorded_file_is() {
     let (said, large, small) = round(&[]);
     assert_eq!((large, small), (2000, 2), "{said}");
     assert!(said.contains("large"), "{said}");
+    let recorded = talk.lines().iter().rfind(|line| line["customType"] == "offshoot.files").unwrap().to_string();
+    assert_eq!(recorded.matches("it is too large").count(), 1, "{recorded}");
     let status = talk.run(&["files", "status", "latest"]);
     assert!(status.contains("bounds: 1 KiB per file (files.maxBytes), 1 GiB in all"), "{status}");
     assert!(
