@@ -105,13 +105,14 @@ impl Catalogue {
 
     /// The sessions of these files of a store, in no order. What had to be read is remembered. Leaves out what cannot be read.
     pub fn of_files(&self, store: &DirStore, files: &[PathBuf], now: Millis) -> Vec<SessionInfo> {
-        let folder_of = |found: FoundFile| {
+        let mut reals: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let mut folder_of = |found: FoundFile| {
             let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
-            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            Folder::of_file(path, real, found)
+            let real = reals.entry(path.clone()).or_insert_with(|| path.canonicalize().unwrap_or_else(|_| path.clone()));
+            Folder::of_file(path, real.clone(), found)
         };
         let folders: Vec<Folder> =
-            files.iter().filter_map(|file| FoundFile::in_root(file, store.root_of(file))).map(folder_of).collect();
+            files.iter().filter_map(|file| FoundFile::in_root(file, store.root_of(file))).map(&mut folder_of).collect();
         let mut changes = Changes::default();
         // Each file has a folder of its own here, with its number.
         let sessions = self.of_places(&newest(&folders, usize::MAX).collect::<Vec<_>>(), now, &mut changes);

@@ -18,6 +18,11 @@ pub fn agent_word(flavour: Option<Flavour>) -> &'static str {
 }
 
 impl Filters {
+    /// Whether every session can have hits, whatever its folder, its program and its id.
+    pub(crate) fn take_all_sessions(&self) -> bool {
+        self.folders.is_empty() && self.agents.is_empty() && self.sessions.is_empty() && self.git_branches.is_empty()
+    }
+
     /// Whether the sessions of a folder are searched.
     pub(crate) fn takes_folder(&self, folder: Option<&str>) -> bool {
         self.folders.is_empty() || folder.is_some_and(|folder| self.folders.iter().any(|one| one == folder))

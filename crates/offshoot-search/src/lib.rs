@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+mod word_list;
 pub mod words;
 pub mod query;
 pub mod document;

@@ -33,13 +33,16 @@ pub struct PlacedDocument {
 /// Longer lines are not searched, in bytes.
 pub const LONGEST_LINE: u64 = 64 << 20;
 
+/// Tells of a line whether it can have what is looked for.
+pub type CanMatter<'a> = &'a dyn Fn(&[u8]) -> bool;
+
 /// What of a session is read.
 #[derive(Clone, Copy)]
 pub struct Selected<'a> {
     /// Entries from this one on; names and labels always.
     pub from: usize,
-    /// Whether an entry's line is decoded.
-    pub can_matter: &'a dyn Fn(&[u8]) -> bool,
+    /// Whether an entry's line is decoded; each is if there is none.
+    pub can_matter: Option<CanMatter<'a>>,
     /// A text without the keys in it; `None` if it has none.
     pub mask: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -91,8 +94,9 @@ pub fn for_each_document(
             left_out += 1;
             continue;
         }
-        let line = session.raw_line(ix)?;
-        if !(selected.can_matter)(&line) {
+        if let Some(can_matter) = selected.can_matter
+            && !can_matter(&session.raw_line(ix)?)
+        {
             continue;
         }
         let Some(item) = Item::of_entry(&session.entry(ix)?) else { continue };

@@ -1,5 +1,6 @@
 //! Three bytes after each other: the set of those of a text tells which needles can be in it. Knows neither queries nor files.
 
+use crate::word_list::WordList;
 use crate::words;
 
 /// Stands after the last byte of a text, so that its last bytes begin a trigram, too.
@@ -21,14 +22,19 @@ impl TrigramSet {
 
     /// Adds those of a text without case and accents.
     pub(crate) fn add(&mut self, text: &str) {
-        let folded = words::folded(text);
-        let mut last = 0;
-        for (at, byte) in folded.bytes().chain(END).enumerate() {
-            last = (last << 8 | u32::from(byte)) & 0x00FF_FFFF;
-            if at >= END.len() {
-                self.put(last);
+        let (mut last, mut before) = (0, 0);
+        let mut add = |bytes: &[u8]| {
+            for byte in bytes {
+                last = (last << 8 | u32::from(*byte)) & 0x00FF_FFFF;
+                if before == END.len() {
+                    self.put(last);
+                } else {
+                    before += 1;
+                }
             }
-        }
+        };
+        words::for_each_folded(text, &mut |piece| add(piece.as_bytes()));
+        add(&END);
     }
 
     fn put(&mut self, trigram: u32) {
@@ -41,24 +47,18 @@ impl TrigramSet {
         }
     }
 
-    /// Takes them out as words, with a blank after each.
-    pub(crate) fn take(&mut self) -> String {
-        let mut text = String::with_capacity(self.found.len() * 7);
+    /// Takes them out as words.
+    pub(crate) fn take(&mut self) -> WordList {
+        let mut words = WordList::default();
+        words.reserve(self.found.len() * 7);
         for trigram in self.found.drain(..) {
             if let Some(seen) = self.seen.get_mut(trigram as usize >> 6) {
                 *seen = 0;
             }
-            push_hex(&mut text, &trigram.to_be_bytes()[1..]);
-            text.push(' ');
+            let [_, bytes @ ..] = trigram.to_be_bytes();
+            words.push_hex(bytes);
         }
-        text
-    }
-}
-
-fn push_hex(text: &mut String, bytes: &[u8]) {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-    for byte in bytes {
-        text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        words
     }
 }
 
@@ -69,10 +69,8 @@ pub(crate) fn expression_of(needle: &str) -> Option<String> {
         return None;
     }
     let quoted = |bytes: &[u8]| {
-        let mut word = "\"".to_owned();
-        push_hex(&mut word, bytes);
-        word.push('"');
-        word
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("\"{}\"", digits.concat())
     };
     if bytes.len() < 3 {
         return Some(format!("{} *", quoted(bytes)));
@@ -92,7 +90,7 @@ mod tests {
     fn of(text: &str) -> String {
         let mut set = TrigramSet::new();
         set.add(text);
-        set.take()
+        set.take().text().to_owned()
     }
 
     #[test]
@@ -108,7 +106,7 @@ mod tests {
         set.add("abc");
         set.take();
         set.add("abc");
-        assert_eq!(set.take(), "616263 626300 630000 ");
+        assert_eq!(set.take().text(), "616263 626300 630000 ");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! The only file of the library that reads the system's time. Times are milliseconds since 1970 in UTC, as in
 //! JavaScript's `Date`.
 
+use std::fs;
+use std::path::Path;
+
 use jiff::{Timestamp, civil, tz::TimeZone};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -45,6 +48,11 @@ impl Clock for FixedClock {
     }
 }
 
+/// The rules of the system's zone, on every system that we run on.
+const SYSTEM_ZONE: &str = "/etc/localtime";
+/// In bytes; those of real zones have up to 4 KiB.
+const LARGEST_ZONE: u64 = 64 << 10;
+
 /// A time zone: whose clock a person reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);
@@ -54,8 +62,17 @@ impl Zone {
     pub const UTC: Self = Self(TimeZone::UTC);
 
     /// The system's zone, UTC where it has none.
+    #[expect(clippy::disallowed_methods, reason = "jiff reads this variable, too; it goes before the system's file")]
     pub fn local() -> Self {
-        Self(TimeZone::system())
+        // Asked for a zone by its name, jiff reads the names of all zones first. The system's file has the one that is meant.
+        let own = std::env::var_os("TZ").is_none().then(|| Self::of_file(Path::new(SYSTEM_ZONE))).flatten();
+        own.unwrap_or_else(|| Self(TimeZone::system()))
+    }
+
+    fn of_file(file: &Path) -> Option<Self> {
+        let length = fs::metadata(file).ok().filter(fs::Metadata::is_file)?.len();
+        let rules = (length <= LARGEST_ZONE).then(|| fs::read(file).ok()).flatten()?;
+        TimeZone::tzif("Local", &rules).ok().map(Self)
     }
 
     /// Reads what a person types: a date, or a date and time, in this zone unless the text has an offset or `Z`.
@@ -248,6 +265,34 @@ mod tests {
         assert_eq!(east.parse("1970-01-01T02:00"), Some(0));
         assert_eq!(east.parse("1970-01-02"), Some(22 * 3_600_000));
         assert!(Zone::UTC.minute(Millis::MAX).starts_with("9999-12-"));
+    }
+
+    #[test]
+    fn a_zone_that_is_read_from_its_file_is_that_of_its_name() {
+        for name in ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Etc/UTC"] {
+            // A small container has no zones.
+            let (Ok(named), Some(read)) =
+                (TimeZone::get(name), Zone::of_file(&Path::new("/usr/share/zoneinfo").join(name)))
+            else {
+                continue;
+            };
+            for week in 0..6_000 {
+                let at = week * 7 * 86_400_000;
+                assert_eq!(read.minute(at), Zone(named.clone()).minute(at), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_zone_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("zone");
+        assert_eq!(Zone::of_file(folder.path()), None);
+        assert_eq!(Zone::of_file(&file), None);
+        for text in ["", "TZif2", "no zone"] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(Zone::of_file(&file), None, "{text}");
+        }
     }
 
     #[test]

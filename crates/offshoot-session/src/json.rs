@@ -11,7 +11,7 @@ mod unfinished;
 
 use std::borrow::Cow;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 pub use repaired::RepairedJson;
 pub(crate) use strict::first_half;
@@ -120,16 +120,19 @@ impl<'a> Json<'a> {
 
     /// The member with this name; the last one if the name is repeated, as in JavaScript.
     pub fn get(self, key: &str) -> Option<Self> {
+        let [found] = self.pick([key]);
+        found
+    }
+
+    /// The members with these names in one pass: values may be long. Of a name that is repeated the last one, as in JavaScript.
+    pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Self>; N] {
         let mut members = self.members();
-        let mut found = None;
+        let mut found = [None; N];
         while let Some((name, value)) = members.next_raw() {
-            let inner = name.text.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-            let is_it = match inner {
-                Some(inner) if !inner.contains('\\') => inner == key,
-                _ => name.as_str().is_some_and(|name| name == key),
-            };
-            if is_it {
-                found = Some(value);
+            let written = name.text.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or_default();
+            let name = unescape(written);
+            if let Some((_, place)) = names.iter().zip(&mut found).find(|(wanted, _)| **wanted == name) {
+                *place = Some(value);
             }
         }
         found
@@ -296,12 +299,10 @@ fn skip_container(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 fn unescape(inner: &str) -> Cow<'_, str> {
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
+    let Some(mut at) = memchr(b'\\', inner.as_bytes()) else { return Cow::Borrowed(inner) };
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
+    loop {
         out.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied();
         let mut used = 2;
@@ -320,8 +321,11 @@ fn unescape(inner: &str) -> Cow<'_, str> {
             _ => used = 1,
         }
         rest = rest.get(at + used..).unwrap_or("");
+        match memchr(b'\\', rest.as_bytes()) {
+            Some(next) => at = next,
+            None => break out.push_str(rest),
+        }
     }
-    out.push_str(rest);
     Cow::Owned(out)
 }
 

@@ -1,5 +1,6 @@
 //! A query of words put to the index: its rows, their rank, and the best hits.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use offshoot_session::clock::Millis;
@@ -82,17 +83,17 @@ impl Asking<'_, '_> {
         self.gather_cut(&mut gathered)?;
         let mut candidates = gathered.candidates;
         self.rank(&mut candidates, order)?;
-        let mut candidates = without_copies(candidates);
+        let mut candidates = self.without_copies(candidates)?;
         let mut found =
             Found { count: candidates.len(), is_least: !is_whole, left_out: self.rows.left_out(), ..Found::default() };
         let by = by_order(order);
-        candidates.sort_by(|a, b| compare(a, b, order));
+        self.put_in_order(&mut candidates, order)?;
         for candidate in candidates {
             if found.hits.len() >= wanted {
                 break;
             }
-            match self.rows.read(&candidate) {
-                Some((document, fit)) => found.hits.push(self.rows.hit(candidate, &document, &fit)),
+            match self.rows.read(&candidate)? {
+                Some((document, fit)) => found.hits.push(self.rows.hit(candidate, &document, &fit)?),
                 // The file has changed since.
                 None => found.count -= 1,
             }
@@ -217,7 +218,7 @@ impl Asking<'_, '_> {
                 (Some(query), Some(required)) => may_have_in(query, &candidate, required)?,
                 _ => true,
             };
-            if may_have && self.rows.read(&candidate).is_some_and(|(_, fit)| !fit.is_inside) {
+            if may_have && self.rows.read(&candidate)?.is_some_and(|(_, fit)| !fit.is_inside) {
                 gathered.candidates.push(candidate);
             }
         }
@@ -240,15 +241,16 @@ impl Asking<'_, '_> {
         };
         candidates.iter_mut().for_each(|candidate| candidate.score = scored(candidate, false));
         let Some((expression, phrase)) = adjacent(self.rows.query) else { return Ok(()) };
-        candidates.sort_by(|a, b| compare(a, b, order));
+        self.put_in_order(candidates, order)?;
         let mut query = self.rows.connection.prepare("SELECT 1 FROM fts WHERE fts MATCH ?1 AND rowid = ?2")?;
         let mut last = LastFile::default();
         for candidate in candidates.iter_mut().take(CHECKED_BESIDE) {
             // Of common words, a short text tells it sooner than the index.
-            let is_beside = if candidate.kind.is_name() || candidate.source.is_old || candidate.length > SHORT_LINE {
+            let session = self.rows.session(candidate.source)?;
+            let is_beside = if candidate.kind.is_name() || session.is_old || candidate.length > SHORT_LINE {
                 query.exists(params![expression, candidate.id])?
             } else {
-                document(self.rows.place, candidate, &mut last, &|_| true)
+                document(self.rows.place, (candidate, &session), &mut last, &|_| true)
                     .is_some_and(|document| fit(&phrase, &document).is_some())
             };
             if is_beside {
@@ -256,6 +258,54 @@ impl Asking<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The best first; of equal ones that of the first path, and the earlier in it. Only of equal ones the paths are read.
+    fn put_in_order(&self, candidates: &mut [Candidate], order: SortOrder) -> Sqlite<()> {
+        candidates.sort_by(|a, b| compare(a, b, order));
+        for equal in candidates.chunk_by_mut(|a, b| compare(a, b, order).is_eq()) {
+            if equal.iter().any(|candidate| equal.first().is_some_and(|first| first.source != candidate.source)) {
+                let mut by_path = HashMap::new();
+                for candidate in equal.iter() {
+                    by_path.insert(candidate.source, self.rows.session(candidate.source)?);
+                }
+                let path = |candidate: &Candidate| by_path.get(&candidate.source).map(|session| &session.path);
+                equal.sort_by(|a, b| path(a).cmp(&path(b)).then(a.offset.cmp(&b.offset)));
+            } else {
+                equal.sort_by_key(|candidate| candidate.offset);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies of an entry become one: one on the path if there is, else that of the last path.
+    fn without_copies(&self, candidates: Vec<Candidate>) -> Sqlite<Vec<Candidate>> {
+        let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
+        let mut known: HashMap<(String, DocumentKind, usize, i64), usize> = HashMap::new();
+        for mut candidate in candidates {
+            let key = candidate.entry.clone().map(|entry| (entry, candidate.kind, candidate.number, candidate.hash));
+            let Some(at) = key.as_ref().and_then(|key| known.get(key).copied()) else {
+                known.extend(key.map(|key| (key, kept.len())));
+                kept.push(candidate);
+                continue;
+            };
+            let Some(before) = kept.get_mut(at) else { continue };
+            let (session, session_before) = (self.rows.session(candidate.source)?, self.rows.session(before.source)?);
+            let is_on_path = |one: &Candidate| one.flags & flag::OFF_PATH == 0;
+            let is_better =
+                (is_on_path(&candidate), &session.path) > (is_on_path(before), &session_before.path);
+            if is_better {
+                std::mem::swap(before, &mut candidate);
+                before.also_in = std::mem::take(&mut candidate.also_in);
+            }
+            if session.session != session_before.session {
+                before.also_in.push(if is_better { &session_before } else { &session }.session.clone());
+            }
+        }
+        for candidate in &mut kept {
+            candidate.also_in.sort();
+        }
+        Ok(kept)
     }
 }
 
@@ -274,38 +324,11 @@ fn may_have_in(query: &mut Statement<'_>, candidate: &Candidate, required: &str)
     Ok(blocks.is_empty() || blocks.contains(&true))
 }
 
-fn compare(a: &Candidate, b: &Candidate, order: SortOrder) -> std::cmp::Ordering {
-    let newer = || b.at.cmp(&a.at).then_with(|| a.source.path.cmp(&b.source.path)).then(a.offset.cmp(&b.offset));
+/// Which of two comes first by score and time.
+fn compare(a: &Candidate, b: &Candidate, order: SortOrder) -> Ordering {
     match order {
-        SortOrder::Rank => b.score.total_cmp(&a.score).then_with(newer),
-        SortOrder::New => newer(),
-        SortOrder::Old => a.at.cmp(&b.at).then_with(newer),
+        SortOrder::Rank => b.score.total_cmp(&a.score).then(b.at.cmp(&a.at)),
+        SortOrder::New => b.at.cmp(&a.at),
+        SortOrder::Old => a.at.cmp(&b.at),
     }
-}
-
-/// Copies of an entry become one: one on the path if there is, else that of the last path.
-fn without_copies(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
-    let mut known: HashMap<(String, DocumentKind, usize, i64), usize> = HashMap::new();
-    for mut candidate in candidates {
-        let key = candidate.entry.clone().map(|entry| (entry, candidate.kind, candidate.number, candidate.hash));
-        let Some(at) = key.as_ref().and_then(|key| known.get(key).copied()) else {
-            known.extend(key.map(|key| (key, kept.len())));
-            kept.push(candidate);
-            continue;
-        };
-        let Some(before) = kept.get_mut(at) else { continue };
-        let worth = |one: &Candidate| (one.flags & flag::OFF_PATH == 0, one.source.path.clone());
-        if worth(&candidate) > worth(before) {
-            std::mem::swap(before, &mut candidate);
-            before.also_in = std::mem::take(&mut candidate.also_in);
-        }
-        if candidate.source.session != before.source.session {
-            before.also_in.push(candidate.source.session.clone());
-        }
-    }
-    for candidate in &mut kept {
-        candidate.also_in.sort();
-    }
-    kept
 }

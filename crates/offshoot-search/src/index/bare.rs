@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
-use super::blocks::PreparedBlock;
+use super::blocks::{BlockMaker, PreparedBlock};
 use super::database::{Database, Sqlite};
 use super::prepared::{Prepared, PreparedDocument, ToPrepare, prepare};
 use super::writing::{PUT_DOCUMENT, PUT_WORDS, put_document, put_words};
@@ -71,12 +71,13 @@ fn for_each_piece(
     with_blocks: bool,
     each: &mut dyn FnMut(Option<Prepared>, bool) -> Sqlite<()>,
 ) -> Result<(), Box<dyn Error>> {
+    let mut maker = BlockMaker::new();
     for path in place.store.recent_files(None)? {
         let session = (place.open)(&path)?;
         let task =
             ToPrepare { path: &path, agent: "", stamp: None, is_settled: true, known: None, in_blocks: 0, with_blocks };
         let mut inserted = Ok(());
-        prepare(&session, &task, place.mask, &mut |piece| {
+        prepare(&session, &task, &mut maker, place.mask, &mut |piece| {
             inserted = each(Some(piece), false);
             inserted.is_ok()
         })?;

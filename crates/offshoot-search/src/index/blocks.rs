@@ -6,6 +6,7 @@ use offshoot_session::session::Session;
 use super::database::OF_NAMES;
 use crate::session_documents::PlacedDocument;
 use crate::trigrams::TrigramSet;
+use crate::word_list::WordList;
 
 /// After so many bytes of texts a block ends with the entry.
 const BLOCK: usize = 96 << 10;
@@ -17,10 +18,10 @@ pub(super) struct PreparedBlock {
     /// The places of its first and of its last line in the file.
     pub(super) first: i64,
     pub(super) last: i64,
-    pub(super) trigrams: String,
+    pub(super) trigrams: WordList,
 }
 
-/// Gathers documents into blocks.
+/// Gathers documents into blocks. One is used for many sessions, because its set is large.
 pub(super) struct BlockMaker {
     set: TrigramSet,
     bytes: usize,
@@ -47,6 +48,11 @@ impl BlockMaker {
         self.bytes += placed.document.text.len();
         self.set.add(&placed.document.text);
         ended
+    }
+
+    /// Forgets what it has of another session.
+    pub(super) fn begin(&mut self) {
+        self.end();
     }
 
     /// Ends the last block.

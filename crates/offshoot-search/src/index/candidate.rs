@@ -1,7 +1,6 @@
 //! A row of the index that may be a hit, and its session.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use offshoot_session::clock::Millis;
 
@@ -11,7 +10,7 @@ use crate::document::DocumentKind;
 #[derive(Debug)]
 pub(super) struct IndexedSession {
     pub(super) path: PathBuf,
-    /// Whether it is one of the store that is searched: the index has those of every store.
+    /// Whether it is one of the store that is searched, and not passed over: the index has those of every store.
     pub(super) is_here: bool,
     pub(super) is_old: bool,
     pub(super) agent: String,
@@ -24,7 +23,8 @@ pub(super) struct IndexedSession {
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) id: i64,
-    pub(super) source: Arc<IndexedSession>,
+    /// The number of its session.
+    pub(super) source: i64,
     pub(super) entry: Option<String>,
     pub(super) offset: i64,
     pub(super) length: i64,

@@ -23,8 +23,8 @@ const HASH_SIZE: usize = 16 << 20;
 const MERGED: usize = 16;
 /// How many KiB of the file's pages are kept in memory while it is written: merges read what was just written.
 const PAGES_KEPT: i64 = 64 << 10;
-/// The same while a search reads it.
-const PAGES_READ: i64 = 16 << 10;
+/// The same while a search reads it: rows that are far apart, each once. Memory that is used again costs no fault of a page.
+const PAGES_READ: i64 = 2 << 10;
 
 /// `fts` has the words of each document, the parts of its identifiers, and words for its kind; the words are separated, folded
 /// and paired before, so the tokenizer only cuts at blanks. Its row ids are those of `doc`, in the order of time.

@@ -37,8 +37,8 @@ pub(super) fn ask_blocks(rows: &Rows<'_>, has_whole: bool, gathered: &mut Gather
             return Ok(false);
         }
         for candidate in asking.documents(id)? {
-            if let Some((document, fit)) = rows.read(&candidate) {
-                gathered.add(rows.hit(candidate, &document, &fit));
+            if let Some((document, fit)) = rows.read(&candidate)? {
+                gathered.add(rows.hit(candidate, &document, &fit)?);
             }
         }
         gathered.shrink();

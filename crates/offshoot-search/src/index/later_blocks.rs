@@ -27,9 +27,11 @@ pub(super) struct ToBlock {
 pub(super) fn prepare_blocks(
     session: &Session,
     task: &ToBlock,
+    maker: &mut BlockMaker,
     mask: &dyn Fn(&str) -> Option<String>,
     tell: &mut dyn FnMut(Prepared) -> bool,
 ) -> Result<()> {
+    maker.begin();
     if !task.end.stands(session, &task.path) {
         return Ok(());
     }
@@ -38,9 +40,9 @@ pub(super) fn prepare_blocks(
     if !tell(Prepared::BeginBlocks { source: task.source, from: first.cast_signed() }) {
         return Ok(());
     }
-    let (mut maker, mut portion, mut weight) = (BlockMaker::new(), Vec::new(), 0);
+    let (mut portion, mut weight) = (Vec::new(), 0);
     let mut is_wanted = true;
-    let selected = Selected { from: task.in_blocks, can_matter: &|_| true, mask };
+    let selected = Selected { from: task.in_blocks, can_matter: None, mask };
     for_each_document(session, selected, &mut |placed| {
         if placed.document.kind.is_name() {
             return true;

@@ -7,6 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use offshoot_session::error::Result;
 use rusqlite::TransactionBehavior;
 
+use super::blocks::BlockMaker;
 use super::database::{Database, Sqlite};
 use super::prepared::{Prepared, SessionHead};
 use super::writing::IndexWriter;
@@ -23,7 +24,8 @@ const WAITING: usize = 8;
 pub(super) type WhenDone<'a> = &'a mut dyn FnMut(usize, Result<()>);
 
 /// Prepares the session with this number and passes its pieces to the function, until that returns false.
-pub(super) type Prepare<'a> = &'a (dyn Fn(usize, &mut dyn FnMut(Prepared) -> bool) -> Result<()> + Sync);
+pub(super) type Prepare<'a> =
+    &'a (dyn Fn(usize, &mut BlockMaker, &mut dyn FnMut(Prepared) -> bool) -> Result<()> + Sync);
 
 /// Prepares and writes `count` sessions until `is_over`, roughly in their order. Pieces that are prepared by then are written.
 pub(super) fn write_all(
@@ -45,14 +47,14 @@ pub(super) fn write_all(
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
                 let mut parcel = Parcel { pieces: Vec::new(), weight: 0, send };
-                let mut is_wanted = true;
+                let (mut maker, mut is_wanted) = (BlockMaker::new(), true);
                 while is_wanted && !is_over() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= count {
                         break;
                     }
                     let mut tell = |prepared| !is_over() && parcel.put(number, Ok(prepared));
-                    if let Err(error) = prepare(number, &mut tell) {
+                    if let Err(error) = prepare(number, &mut maker, &mut tell) {
                         is_wanted = parcel.put(number, Err(error));
                     }
                 }

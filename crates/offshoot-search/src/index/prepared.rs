@@ -13,7 +13,7 @@ use super::database::flag;
 use super::known_end::KnownEnd;
 use crate::document::{Document, DocumentKind, LONGEST_TEXT};
 use crate::session_documents::{OpenPath, PlacedDocument, Selected, for_each_document};
-use crate::words::push_words_and_parts;
+use crate::word_list::{WordList, push_words_and_parts};
 
 /// A piece of a prepared session. They come in this order.
 pub(super) enum Prepared {
@@ -80,13 +80,13 @@ pub(super) struct PreparedDocument {
     pub(super) words: DocumentWords,
 }
 
-/// The words of a document, each followed by a blank.
+/// The words of a document.
 pub(super) struct DocumentWords {
-    pub(super) words: String,
+    pub(super) words: WordList,
     /// The parts of its identifiers.
-    pub(super) parts: String,
+    pub(super) parts: WordList,
     /// Words for its kind.
-    pub(super) kinds: String,
+    pub(super) kinds: WordList,
 }
 
 /// A file to prepare.
@@ -112,9 +112,11 @@ pub(super) const PORTION: usize = 1 << 20;
 pub(super) fn prepare(
     session: &Session,
     task: &ToPrepare<'_>,
+    maker: &mut BlockMaker,
     mask: &dyn Fn(&str) -> Option<String>,
     tell: &mut dyn FnMut(Prepared) -> bool,
 ) -> Result<()> {
+    maker.begin();
     let path = OpenPath::of(session)?;
     // A file that only grew has its old last entry where it was.
     let from = task.known.as_ref().filter(|known| known.stands(session, task.path)).map_or(0, |known| known.entries);
@@ -126,9 +128,8 @@ pub(super) fn prepare(
     if !tell(Prepared::Begin(Box::new(head))) {
         return Ok(());
     }
-    let mut maker = BlockMaker::new();
     let (mut portion, mut blocks, mut weight, mut is_wanted) = (Vec::new(), Vec::new(), 0, true);
-    let left_out = for_each_document(session, Selected { from, can_matter: &|_| true, mask }, &mut |placed| {
+    let left_out = for_each_document(session, Selected { from, can_matter: None, mask }, &mut |placed| {
         if with_blocks || placed.document.kind.is_name() {
             blocks.extend(maker.add(session, &placed).inspect(|block| weight += block.trigrams.len()));
         }
@@ -173,9 +174,8 @@ impl PreparedDocument {
         let node = placed.node.map(|ix| session.tree().node(ix));
         let (offset, length) = node.map_or((0, 0), |node| (node.offset(), node.length()));
         let document = placed.document;
-        let (mut words, mut parts) = (String::new(), String::new());
+        let (mut words, mut parts) = (WordList::default(), WordList::default());
         for end in document.ends() {
-            words.reserve(end.len());
             push_words_and_parts(end, &mut words, &mut parts);
         }
         Self {
@@ -187,7 +187,7 @@ impl PreparedDocument {
             flags: own_flags(&document) | path_flags(path, placed.node),
             hash: placed.hash.cast_signed(),
             files: Some(document.files.join("\n")).filter(|files| !files.is_empty()),
-            words: DocumentWords { words, parts, kinds: kind_words(&document) },
+            words: DocumentWords { words, parts, kinds: kind_words(&document).into() },
             kind: document.kind,
             tool: document.tool,
             model: document.model,

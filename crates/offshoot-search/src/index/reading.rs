@@ -41,11 +41,10 @@ impl LastFile {
 /// The document of a row of the index; `None` if the file no longer has it, or if its line cannot matter.
 pub(super) fn document(
     place: SearchedPlace<'_>,
-    candidate: &Candidate,
+    (candidate, source): (&Candidate, &Arc<IndexedSession>),
     last: &mut LastFile,
     can_matter: &dyn Fn(&[u8]) -> bool,
 ) -> Option<Document> {
-    let source = &candidate.source;
     let is_name = candidate.kind.is_name();
     let mut document = if source.is_old || is_name {
         of_session(last.session(place, source)?, candidate)?

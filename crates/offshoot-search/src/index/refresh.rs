@@ -11,6 +11,7 @@ use offshoot_session::medium::Stamp;
 use offshoot_session::store::{FoundFile, unreadable};
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::blocks::BlockMaker;
 use super::database::{Database, Sqlite};
 use super::known_sources::{
     KnownFolders, KnownSource, KnownSources, add_known, by_folders, folder_of, known_end, known_folders, path_of,
@@ -178,9 +179,9 @@ fn read(
     tasks: &[ToPrepare<'_>],
     refreshed: &mut Refreshed,
 ) -> Sqlite<()> {
-    let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {
+    let prepare = |number: usize, maker: &mut BlockMaker, tell: &mut dyn FnMut(_) -> bool| {
         let Some(task) = tasks.get(number) else { return Ok(()) };
-        (place.open)(task.path).and_then(|session| prepare(&session, task, place.mask, tell))
+        (place.open)(task.path).and_then(|session| prepare(&session, task, maker, place.mask, tell))
     };
     write_all(database, tasks.len(), &prepare, place.is_over, &mut |number, result| {
         if let Some(task) = tasks.get(number) {
@@ -214,9 +215,9 @@ fn make_all_blocks(database: &mut Database, place: SearchedPlace<'_>) -> Sqlite<
         Ok(ToBlock { source: source.id, path: path.clone(), end, in_blocks: source.in_blocks })
     });
     let tasks: Vec<ToBlock> = tasks.collect::<Sqlite<_>>()?;
-    let prepare = |number: usize, tell: &mut dyn FnMut(_) -> bool| {
+    let prepare = |number: usize, maker: &mut BlockMaker, tell: &mut dyn FnMut(_) -> bool| {
         let Some(task) = tasks.get(number) else { return Ok(()) };
-        (place.open)(&task.path).and_then(|session| prepare_blocks(&session, task, place.mask, tell))
+        (place.open)(&task.path).and_then(|session| prepare_blocks(&session, task, maker, place.mask, tell))
     };
     let mut made = 0;
     write_all(database, tasks.len(), &prepare, place.is_over, &mut |_, result| {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_session::id::EntryId;
+use offshoot_session::store::DirStore;
 use rusqlite::{Connection, Row, Statement};
 
 use super::candidate::{Candidate, IndexedSession};
@@ -35,12 +36,14 @@ pub(super) struct SourceColumns {
     pub(super) session_ids: Vec<String>,
     /// The sessions with entries that are too long to be searched, and how many.
     left_out: Vec<(PathBuf, usize)>,
+    /// Whether each is below a root of the store that is searched.
+    are_all_here: bool,
 }
 
 impl SourceColumns {
     /// # Errors
     /// The database cannot be read.
-    pub(super) fn read(database: &Database) -> Sqlite<Self> {
+    pub(super) fn read(database: &Database, store: &DirStore) -> Sqlite<Self> {
         let connection = &database.connection;
         let mut unnamed = connection.prepare("SELECT session FROM source WHERE NOT is_named")?;
         let session_ids = unnamed.query_map([], |row| row.get(0))?.collect::<Sqlite<_>>()?;
@@ -49,7 +52,15 @@ impl SourceColumns {
             let path = PathBuf::from(OsStr::from_bytes(row.get_ref(0)?.as_blob()?));
             Ok((path, usize::try_from(row.get::<_, i64>(1)?).unwrap_or_default()))
         })?;
-        Ok(Self { session_ids, left_out: left_out.collect::<Sqlite<_>>()? })
+        let left_out = left_out.collect::<Sqlite<_>>()?;
+        let mut folders = connection.prepare("SELECT path FROM session_folder")?;
+        let mut rows = folders.query([])?;
+        let mut are_all_here = true;
+        while let Some(row) = rows.next()? {
+            let some_file = Path::new(OsStr::from_bytes(row.get_ref(0)?.as_blob()?)).join("_");
+            are_all_here &= store.root_of(&some_file).is_some();
+        }
+        Ok(Self { session_ids, left_out, are_all_here })
     }
 }
 
@@ -66,6 +77,8 @@ pub(super) struct Rows<'a> {
     last: RefCell<LastFile>,
     /// Files whose rows are not looked at.
     passed_over: &'a HashSet<PathBuf>,
+    /// Whether every session can have hits.
+    takes_all: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -94,6 +107,7 @@ impl<'a> Rows<'a> {
             check,
             last: RefCell::default(),
             passed_over,
+            takes_all: sources_read.are_all_here && passed_over.is_empty() && query.filters.take_all_sessions(),
         })
     }
 
@@ -116,12 +130,14 @@ impl<'a> Rows<'a> {
     /// A row as a candidate, if it passes the filters.
     pub(super) fn candidate(&self, row: &Row<'_>, words: f64) -> Sqlite<Option<Candidate>> {
         let source: i64 = row.get(1)?;
-        let session = self.session(source)?;
+        if !self.takes_session(source)? {
+            return Ok(None);
+        }
         let kind = usize::try_from(row.get::<_, i64>(5)?).ok().and_then(|at| DocumentKind::ALL.get(at).copied());
         let Some(kind) = kind else { return Ok(None) };
         let candidate = Candidate {
             id: row.get(0)?,
-            source: session,
+            source,
             entry: row.get(2)?,
             offset: row.get(3)?,
             length: row.get(4)?,
@@ -141,11 +157,7 @@ impl<'a> Rows<'a> {
 
     fn takes(&self, candidate: &Candidate, model: Option<&str>, files: Option<&str>) -> bool {
         let filters = &self.query.filters;
-        let source = &candidate.source;
-        filters.takes_folder(source.folder.as_deref())
-            && source.is_here
-            && filters.takes_session(&source.agent, &source.session)
-            && (!filters.is_on_path || candidate.flags & flag::OFF_PATH == 0)
+        (!filters.is_on_path || candidate.flags & flag::OFF_PATH == 0)
             && filters.takes_facts(&mut Facts {
                 kind: candidate.kind,
                 tool: candidate.tool.as_deref(),
@@ -158,7 +170,22 @@ impl<'a> Rows<'a> {
             })
     }
 
-    fn session(&self, id: i64) -> Sqlite<Arc<IndexedSession>> {
+    /// Whether a session can have hits. Reads nothing of it if all can.
+    fn takes_session(&self, id: i64) -> Sqlite<bool> {
+        if self.takes_all {
+            return Ok(true);
+        }
+        let (filters, session) = (&self.query.filters, self.session(id)?);
+        Ok(session.is_here
+            && filters.takes_folder(session.folder.as_deref())
+            && filters.takes_session(&session.agent, &session.session))
+    }
+
+    /// The session of a candidate.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn session(&self, id: i64) -> Sqlite<Arc<IndexedSession>> {
         if let Some(known) = self.known.borrow().get(&id) {
             return Ok(Arc::clone(known));
         }
@@ -183,18 +210,24 @@ impl<'a> Rows<'a> {
     }
 
     /// The document as its session has it now, and how it fits; `None` if it does not.
-    pub(super) fn read(&self, candidate: &Candidate) -> Option<(Document, Fit)> {
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn read(&self, candidate: &Candidate) -> Sqlite<Option<(Document, Fit)>> {
         let can_matter = |line: &[u8]| self.check.can_matter(line);
-        let document = document(self.place, candidate, &mut self.last.borrow_mut(), &can_matter)?;
-        let fit = fit(self.query, &document)?;
-        Some((document, fit))
+        let session = self.session(candidate.source)?;
+        let document = document(self.place, (candidate, &session), &mut self.last.borrow_mut(), &can_matter);
+        Ok(document.and_then(|document| fit(self.query, &document).map(|fit| (document, fit))))
     }
 
     /// A hit.
-    pub(super) fn hit(&self, candidate: Candidate, document: &Document, fit: &Fit) -> SearchHit {
-        let source = &candidate.source;
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn hit(&self, candidate: Candidate, document: &Document, fit: &Fit) -> Sqlite<SearchHit> {
+        let source = self.session(candidate.source)?;
         let is_on_path = candidate.flags & flag::OFF_PATH == 0;
-        SearchHit {
+        Ok(SearchHit {
             path: source.path.clone(),
             session: source.session.clone(),
             title: source.title.clone(),
@@ -214,6 +247,6 @@ impl<'a> Rows<'a> {
             also_in: candidate.also_in,
             number: candidate.number,
             text: candidate.hash.cast_unsigned(),
-        }
+        })
     }
 }

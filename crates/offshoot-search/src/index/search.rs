@@ -31,7 +31,7 @@ impl IndexSearch<'_> {
     pub(super) fn ask(&self, database: &Database) -> Sqlite<Found> {
         // One snapshot for all questions.
         let snapshot = database.connection.unchecked_transaction()?;
-        let sources = SourceColumns::read(database)?;
+        let sources = SourceColumns::read(database, self.place.store)?;
         let mut found = match expression(self.query) {
             Some(expression) => {
                 let found = self.ask_whole_words((database, &sources), &expression)?;

@@ -13,6 +13,7 @@ use super::known_end::KnownEnd;
 use super::known_sources::folder_of;
 use super::prepared::{DocumentWords, PreparedDocument, SessionHead, kind_number};
 use crate::document::DocumentKind;
+use crate::word_list::WordList;
 
 /// How many bits of an id tell documents of one second apart; more than fit take the ids of the next ones.
 const IDS_OF_SECOND: u32 = 8;
@@ -24,7 +25,7 @@ const IDS_OF_SECOND: u32 = 8;
 pub(super) struct IndexWriter<'t> {
     transaction: &'t Transaction<'t>,
     waiting_words: Vec<(i64, DocumentWords)>,
-    waiting_trigrams: Vec<(i64, String)>,
+    waiting_trigrams: Vec<(i64, WordList)>,
     find_source: Statement<'t>,
     same_source: Statement<'t>,
     put_source: Statement<'t>,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::io;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,9 +114,10 @@ impl FolderPlaces {
                 places.foreign.extend(folders.map(|folder| Folder::foreign(folder, format)));
                 continue;
             }
-            let folders = match (cwd, root.flavour) {
-                (Some(cwd), _) => root.folders_of(cwd),
-                (None, Flavour::Flat) => vec![root.folder.clone()],
+            let with_real = |path: PathBuf| (path.canonicalize().unwrap_or_else(|_| path.clone()), path);
+            let folders: Vec<(PathBuf, PathBuf)> = match (cwd, root.flavour) {
+                (Some(cwd), _) => root.folders_of(cwd).into_iter().map(with_real).collect(),
+                (None, Flavour::Flat) => vec![with_real(root.folder.clone())],
                 (None, _) => match sub_folders(&root.folder) {
                     Err(error) if number > 0 => {
                         places.unread.push(error);
@@ -124,8 +126,7 @@ impl FolderPlaces {
                     folders => folders?,
                 },
             };
-            for path in folders {
-                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            for (real, path) in folders {
                 if seen.insert(real.clone()) {
                     places.own.push(Folder { path, real, ..Folder::default() });
                 }
@@ -174,7 +175,7 @@ pub(super) fn child_folders(folder: &Folder) -> Result<Vec<Folder>> {
 
 /// Looks at folders on all cores; returns results in their order.
 pub(super) fn on_all_cores<T: Send>(folders: Vec<Folder>, look: impl Fn(&Folder) -> T + Sync) -> Vec<(Folder, T)> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(folders.len());
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get).min(folders.len());
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -201,10 +202,11 @@ pub(super) fn take<'a, T>(things: &'a [T], next: &AtomicUsize) -> Option<(usize,
     things.get(at).map(|thing| (at, thing))
 }
 
-/// The folders in a root, including links to folders, and entries that cannot be read, for which reading will give the
-/// error. A missing root has none.
-fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
+/// The folders in a root by their paths without links and by their names in it, in the order of these; including links to folders,
+/// and entries that cannot be read, for which reading will give the error. A missing root has none.
+fn sub_folders(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let entries = read_folder(root)?;
+    let real_root = root.canonicalize();
     let is_folder = |entry: &DirEntry| match entry.file_type() {
         Ok(kind) if !kind.is_symlink() => kind.is_dir(),
         _ => match fs::metadata(entry.path()) {
@@ -212,8 +214,14 @@ fn sub_folders(root: &Path) -> Result<Vec<PathBuf>> {
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         },
     };
-    let mut folders: Vec<PathBuf> = entries.iter().filter(|entry| is_folder(entry)).map(DirEntry::path).collect();
-    folders.sort();
+    let real = |entry: &DirEntry| match (&real_root, entry.file_type()) {
+        // What is no link needs no look at each folder above it.
+        (Ok(root), Ok(kind)) if kind.is_dir() => root.join(entry.file_name()),
+        _ => entry.path().canonicalize().unwrap_or_else(|_| entry.path()),
+    };
+    let mut folders: Vec<(PathBuf, PathBuf)> =
+        entries.iter().filter(|entry| is_folder(entry)).map(|entry| (real(entry), entry.path())).collect();
+    folders.sort_by(|(_, one), (_, other)| one.cmp(other));
     Ok(folders)
 }
 
@@ -234,8 +242,9 @@ fn items_of(folder: &Path) -> Result<FolderItems> {
     let entries = read_folder(folder)?;
     let is_folder = |entry: &&DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     let below = entries.iter().filter(is_folder).map(DirEntry::file_name).collect();
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if entries.len() < MANY || cores < 2 {
+    // The system reads files to tell how many cores there are.
+    let cores = if entries.len() < MANY { 1 } else { std::thread::available_parallelism().map_or(1, NonZero::get) };
+    if cores < 2 {
         return Ok(FolderItems { files: entries.iter().filter_map(session_file).collect(), below });
     }
     let look = |part: &[DirEntry]| part.iter().filter_map(session_file).collect::<Vec<_>>();

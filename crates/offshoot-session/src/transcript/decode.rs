@@ -1,5 +1,6 @@
 //! Converts entries and messages of any origin to items. Members that are missing or of another type are left out.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{
@@ -86,43 +87,55 @@ impl Item {
 }
 
 fn answer(message: Json<'_>) -> Answer {
-    let error = Some(member(message, "errorMessage")).filter(|error| !error.is_empty());
-    let end = match message.str("stopReason").unwrap_or_default().as_ref() {
+    let [error, stop_reason, content, model] = message.pick(["errorMessage", "stopReason", "content", "model"]);
+    let error = Some(said(error)).filter(|error| !error.is_empty());
+    let end = match stop_reason.and_then(Json::as_str).unwrap_or_default().as_ref() {
         "aborted" => End::Aborted,
         "length" => End::Length,
         "error" => End::Error(error.unwrap_or_else(|| "the model gave no answer".to_owned())),
         _ => error.map_or(End::Done, End::Error),
     };
-    Answer { parts: parts(message.get("content")), model: member(message, "model"), end }
+    Answer { parts: parts(content), model: said(model), end }
 }
 
 fn tool_result(message: Json<'_>) -> ToolResult {
-    let details = message.get("details").filter(|details| !details.is_null());
+    let [call, tool, content, details, is_error] =
+        message.pick(["toolCallId", "toolName", "content", "details", "isError"]);
+    let details = details.filter(|details| !details.is_null());
     ToolResult {
-        call: member(message, "toolCallId"),
-        tool: member(message, "toolName"),
-        parts: parts(message.get("content")),
+        call: said(call),
+        tool: said(tool),
+        parts: parts(content),
         details: details.map(|details| details.text().to_owned()),
         duration: details.and_then(duration),
-        is_error: flag(message, "isError"),
+        is_error: is_true(is_error),
         is_partial: false,
     }
 }
 
 fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
-    let code = message.get("exitCode").and_then(Json::as_f64).filter(|code| *code != 0.0);
-    let is_stopped = flag(message, "cancelled");
-    let whole = message.str("fullOutputPath").map(|path| format!("all of the output is in {path}"));
-    let cut = flag(message, "truncated").then(|| "the output was cut".to_owned());
+    let [command, output, code, is_stopped, whole, is_cut, is_private] = message.pick([
+        input,
+        "output",
+        "exitCode",
+        "cancelled",
+        "fullOutputPath",
+        "truncated",
+        "excludeFromContext",
+    ]);
+    let code = code.and_then(Json::as_f64).filter(|code| *code != 0.0);
+    let is_stopped = is_true(is_stopped);
+    let whole = whole.and_then(Json::as_str).map(|path| format!("all of the output is in {path}"));
+    let cut = is_true(is_cut).then(|| "the output was cut".to_owned());
     let status = code.map(|code| format!("exit code {code}"));
     let remarks = [status, is_stopped.then(|| "stopped".to_owned()), duration(message), whole.or(cut)];
     Run {
         language,
-        command: member(message, input),
-        output: member(message, "output"),
+        command: said(command),
+        output: said(output),
         remarks: remarks.into_iter().flatten().collect(),
         is_error: code.is_some() || is_stopped,
-        is_private: flag(message, "excludeFromContext"),
+        is_private: is_true(is_private),
     }
 }
 
@@ -182,27 +195,40 @@ fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
 }
 
 fn part(block: Json<'_>) -> ItemPart {
-    match block.str("type").unwrap_or_default().as_ref() {
-        "text" => ItemPart::Text(member(block, "text")),
-        "thinking" => ItemPart::Thinking(member(block, "thinking")),
+    let [kind, text, thinking, id, name, arguments, arguments_error, data, mime_type] = block.pick([
+        "type",
+        "text",
+        "thinking",
+        "id",
+        "name",
+        "arguments",
+        "argumentsError",
+        "data",
+        "mimeType",
+    ]);
+    match kind.and_then(Json::as_str).unwrap_or_default().as_ref() {
+        "text" => ItemPart::Text(said(text)),
+        "thinking" => ItemPart::Thinking(said(thinking)),
         "toolCall" => ItemPart::Call(ToolCall {
-            id: member(block, "id"),
-            name: member(block, "name"),
-            arguments: block.get("arguments").map(|json| json.text().to_owned()).unwrap_or_default(),
-            arguments_error: block.str("argumentsError").map(std::borrow::Cow::into_owned).unwrap_or_default(),
+            id: said(id),
+            name: said(name),
+            arguments: arguments.map(|json| json.text().to_owned()).unwrap_or_default(),
+            arguments_error: arguments_error.and_then(Json::as_str).map(Cow::into_owned).unwrap_or_default(),
         }),
-        "image" => ItemPart::Picture(Arc::new(StoredPicture {
-            data: member(block, "data"),
-            mime_type: member(block, "mimeType"),
-        })),
+        "image" => ItemPart::Picture(Arc::new(StoredPicture { data: said(data), mime_type: said(mime_type) })),
         other => ItemPart::Other(other.to_owned()),
     }
 }
 
 fn member(json: Json<'_>, name: &str) -> String {
-    json.get(name).and_then(value_text).unwrap_or_default()
+    said(json.get(name))
 }
 
-fn flag(json: Json<'_>, name: &str) -> bool {
-    json.get(name).and_then(Json::as_bool) == Some(true)
+/// What a value says in words, if it is there.
+fn said(value: Option<Json<'_>>) -> String {
+    value.and_then(value_text).unwrap_or_default()
+}
+
+fn is_true(value: Option<Json<'_>>) -> bool {
+    value.and_then(Json::as_bool) == Some(true)
 }
