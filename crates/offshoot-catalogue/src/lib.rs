@@ -108,7 +108,8 @@ impl Catalogue {
         let mut reals: HashMap<PathBuf, PathBuf> = HashMap::new();
         let mut folder_of = |found: FoundFile| {
             let path = found.path.parent().unwrap_or(Path::new("")).to_path_buf();
-            let real = reals.entry(path.clone()).or_insert_with(|| path.canonicalize().unwrap_or_else(|_| path.clone()));
+            let real =
+                reals.entry(path.clone()).or_insert_with(|| path.canonicalize().unwrap_or_else(|_| path.clone()));
             Folder::of_file(path, real.clone(), found)
         };
         let folders: Vec<Folder> =

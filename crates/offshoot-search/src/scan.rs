@@ -140,7 +140,8 @@ impl Searching<'_> {
             return Ok(None);
         }
         let mut fits = Vec::new();
-        let selected = Selected { from: 0, can_matter: Some(&|line| self.check.can_matter(line)), mask: self.place.mask };
+        let selected =
+            Selected { from: 0, can_matter: Some(&|line| self.check.can_matter(line)), mask: self.place.mask };
         let left_out = for_each_document(&session, selected, &mut |placed| {
             if self.query.filters.takes(&placed.document, placed.at)
                 && let Some(fit) = fit(self.query, &placed.document)

@@ -5,7 +5,8 @@ use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::words::{
-    LONGEST_WORD, Run, ascii_length, for_each_pair, for_each_piece, for_each_run, has_parts, last_character, tell_folded,
+    LONGEST_WORD, Run, ascii_length, for_each_pair, for_each_piece, for_each_run, has_parts, last_character,
+    tell_folded,
 };
 
 /// Words, each followed by a blank.

@@ -292,8 +292,7 @@ impl Asking<'_, '_> {
             let Some(before) = kept.get_mut(at) else { continue };
             let (session, session_before) = (self.rows.session(candidate.source)?, self.rows.session(before.source)?);
             let is_on_path = |one: &Candidate| one.flags & flag::OFF_PATH == 0;
-            let is_better =
-                (is_on_path(&candidate), &session.path) > (is_on_path(before), &session_before.path);
+            let is_better = (is_on_path(&candidate), &session.path) > (is_on_path(before), &session_before.path);
             if is_better {
                 std::mem::swap(before, &mut candidate);
                 before.also_in = std::mem::take(&mut candidate.also_in);

@@ -114,15 +114,8 @@ fn tool_result(message: Json<'_>) -> ToolResult {
 }
 
 fn run(message: Json<'_>, language: RunLanguage, input: &str) -> Run {
-    let [command, output, code, is_stopped, whole, is_cut, is_private] = message.pick([
-        input,
-        "output",
-        "exitCode",
-        "cancelled",
-        "fullOutputPath",
-        "truncated",
-        "excludeFromContext",
-    ]);
+    let [command, output, code, is_stopped, whole, is_cut, is_private] =
+        message.pick([input, "output", "exitCode", "cancelled", "fullOutputPath", "truncated", "excludeFromContext"]);
     let code = code.and_then(Json::as_f64).filter(|code| *code != 0.0);
     let is_stopped = is_true(is_stopped);
     let whole = whole.and_then(Json::as_str).map(|path| format!("all of the output is in {path}"));
@@ -195,17 +188,8 @@ fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
 }
 
 fn part(block: Json<'_>) -> ItemPart {
-    let [kind, text, thinking, id, name, arguments, arguments_error, data, mime_type] = block.pick([
-        "type",
-        "text",
-        "thinking",
-        "id",
-        "name",
-        "arguments",
-        "argumentsError",
-        "data",
-        "mimeType",
-    ]);
+    let [kind, text, thinking, id, name, arguments, arguments_error, data, mime_type] =
+        block.pick(["type", "text", "thinking", "id", "name", "arguments", "argumentsError", "data", "mimeType"]);
     match kind.and_then(Json::as_str).unwrap_or_default().as_ref() {
         "text" => ItemPart::Text(said(text)),
         "thinking" => ItemPart::Thinking(said(thinking)),
