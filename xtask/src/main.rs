@@ -30,6 +30,9 @@ usage: cargo xtask COMMAND
   bless                  rewrite the hashes that pin documents to code
   bench [NAME...] [--huge] [--rounds N] [--dir DIR] [--peers DIR] [--write FILE]
                          whole processes against pi and omp, in turn; NAME selects cases (`context`, `tree/L`)
+  bench files [--modules DIR] [--programs DIR] [--write FILE]
+                         what recording files costs, beside `git status` and a shadow repository; DIR has @google/gemini-cli-core,
+                         or programs that are built already
 
   screen [SCENE...] [--rounds N] [--dir DIR] [--write FILE]
                          the terminal front end in a real terminal: from a key to its picture, starts, memory

@@ -1,7 +1,8 @@
-//! What recording costs, in one run: `cargo run --release -p offshoot-files --example recording_costs [FILES]`.
+//! What recording costs, in one run: `cargo run --release -p offshoot-files --example recording_costs [FILES [SCRIPT MODULES]]`.
 //!
 //! A look at all files of a folder beside `git status`; a command in a folder of 10,000 files, an `edit` and the store after 500 turns, the
-//! first and the last beside a shadow repository. One line for each figure: its name, the figure and its unit, with tabs between.
+//! first and the last beside a shadow repository. SCRIPT is `conformance/shadow-tool.mjs`, which keeps one by the published tool in MODULES.
+//! One line for each figure: its name, the figure and its unit, with tabs between.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -10,8 +11,9 @@
 )]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,11 +23,13 @@ use offshoot_session::clock::SystemClock;
 const ROUNDS: usize = 7;
 
 fn main() {
-    let files = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(100_000);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let files = arguments.first().and_then(|count| count.parse().ok()).unwrap_or(100_000);
+    let tool = arguments.get(1..3);
     scans(files);
-    commands(10_000);
+    commands(10_000, tool);
     edits();
-    turns(500);
+    turns(500, tool);
 }
 
 fn folder(files: usize) -> tempfile::TempDir {
@@ -96,28 +100,37 @@ fn scans(files: usize) {
     said("git-status", median(gits), "ms");
 }
 
-fn commands(files: usize) {
+fn commands(files: usize, tool: Option<&[String]>) {
     let dir = folder(files);
     std::thread::sleep(std::time::Duration::from_secs(4));
     let recorder = recorder(dir.path());
     look(&recorder);
-    let times = (0..20).map(|at| {
-        timed(|| {
+    let shadow = Shadow::new(dir.path());
+    shadow.snapshot();
+    let mut tool = tool.map(|tool| ShadowTool::start(tool, dir.path()));
+    if let Some(tool) = &mut tool {
+        tool.ask("snapshot");
+    }
+    let (mut ours, mut commands, mut tools) = (Vec::new(), Vec::new(), Vec::new());
+    for at in 0..20 {
+        ours.push(timed(|| {
             let batch = recorder.begin();
             recorder.before_any_change(batch, call("bash")).unwrap();
             fs::write(dir.path().join("work/changed"), format!("{at}\n")).unwrap();
             let changes = recorder.end(batch).unwrap().unwrap();
             recorder.compose(changes, &Default::default()).unwrap();
-        })
-    });
-    said("command", median(times.collect()), "ms");
-    let shadow = Shadow::new(dir.path());
-    shadow.snapshot();
-    let times = (0..20).map(|at| {
-        fs::write(dir.path().join("work/changed"), format!("{at} again\n")).unwrap();
-        timed(|| shadow.snapshot())
-    });
-    said("shadow-command", median(times.collect()), "ms");
+        }));
+        commands.push(timed(|| shadow.snapshot()));
+        tools.extend(tool.as_mut().map(|tool| tool.ask("snapshot")));
+    }
+    said("command", median(ours), "ms");
+    said("shadow-command", median(commands), "ms");
+    if let Some(mut tool) = tool {
+        said("tool-command", median(tools), "ms");
+        tool.ask("restore");
+        assert!(!dir.path().join("work/changed").exists(), "the tool does restore");
+        tool.end();
+    }
 }
 
 fn edits() {
@@ -138,7 +151,7 @@ fn edits() {
     said("edit", median(times.collect()), "ms");
 }
 
-fn turns(turns: usize) {
+fn turns(turns: usize, tool: Option<&[String]>) {
     let dir = folder(1000);
     let recorder = recorder(dir.path());
     look(&recorder);
@@ -146,6 +159,11 @@ fn turns(turns: usize) {
     let shadow = Shadow::new(dir.path());
     shadow.snapshot();
     let shadow_base = bytes_in(&dir.path().join("shadow"));
+    let mut tool = tool.map(|tool| ShadowTool::start(tool, dir.path()));
+    let tool_base = tool.as_mut().map(|tool| {
+        tool.ask("snapshot");
+        bytes_in(&dir.path().join("tool"))
+    });
     // The entries of the session count, too.
     let mut entries = 0;
     let text = "let x = 1;\n".repeat(2000);
@@ -157,10 +175,15 @@ fn turns(turns: usize) {
         let changes = recorder.end(batch).unwrap().unwrap();
         entries += recorder.compose(changes, &Default::default()).unwrap().len() as u64;
         shadow.snapshot();
+        tool.as_mut().map(|tool| tool.ask("snapshot"));
     }
     let kilobytes = |bytes: u64| bytes as f64 / 1000.0;
     said("store", kilobytes(bytes_in(recorder.workspace().data()) - base + entries), "kB");
     said("shadow-store", kilobytes(bytes_in(&dir.path().join("shadow")) - shadow_base), "kB");
+    if let (Some(tool), Some(base)) = (tool, tool_base) {
+        said("tool-store", kilobytes(bytes_in(&dir.path().join("tool")) - base), "kB");
+        tool.end();
+    }
 }
 
 /// A repository beside the folder, as published tools keep one: a snapshot is `git add`, `git status` and `git commit`.
@@ -189,6 +212,44 @@ impl<'a> Shadow<'a> {
         self.git(&["add", "."]);
         self.git(&["status", "--porcelain"]);
         self.git(&["commit", "-q", "--no-verify", "--allow-empty", "-m", "snapshot"]);
+    }
+}
+
+/// A published tool that keeps such a repository, in a process that stays.
+struct ShadowTool {
+    child: Child,
+    lines: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl ShadowTool {
+    /// `tool` is the script and the folder of its modules.
+    fn start(tool: &[String], dir: &Path) -> Self {
+        fs::create_dir(dir.join("tool")).unwrap();
+        let mut command = Command::new("node");
+        command.args(tool).args([dir.join("work"), dir.join("tool")]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (lines, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut tool = Self { child, lines, answers };
+        assert_eq!(tool.answer(), "ready");
+        tool
+    }
+
+    fn answer(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// The milliseconds that it took.
+    fn ask(&mut self, line: &str) -> f64 {
+        writeln!(self.lines, "{line}").unwrap();
+        self.answer().parse().unwrap()
+    }
+
+    fn end(mut self) {
+        drop(self.lines);
+        assert!(self.child.wait().unwrap().success());
     }
 }
 
