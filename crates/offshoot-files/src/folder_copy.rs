@@ -50,12 +50,18 @@ struct Copying<'a> {
 pub fn copy_folder(from: &Path, to: &Path, git: GitCopy) -> FilesResult<FolderCopy> {
     let from = real_path(from).map_err(io_error("open", from))?;
     let is_new = !to.exists();
+    if !is_new && !to.is_dir() {
+        return Err(FilesError::Beyond(format!("{} is not a folder: name one that is new or empty", to.display())));
+    }
     if !is_new && fs::read_dir(to).map_err(io_error("read", to))?.next().is_some() {
-        return Err(FilesError::Beyond(format!("the folder {} exists and is not empty", to.display())));
+        return Err(FilesError::Beyond(format!("{} is not empty: name a folder that is new or empty", to.display())));
     }
     let above = to.ancestors().find(|above| above.exists()).unwrap_or(to);
     if real_path(above).map_err(io_error("open", above))?.starts_with(&from) {
-        return Err(FilesError::Beyond(format!("{} is inside the folder that is copied", to.display())));
+        return Err(FilesError::Beyond(format!(
+            "{} is inside the folder that is copied: name one outside of it",
+            to.display()
+        )));
     }
     fs::create_dir_all(to).map_err(io_error("make", to))?;
     let mut copying = Copying { from: &from, to, modes: Vec::new(), copied: FolderCopy::default() };

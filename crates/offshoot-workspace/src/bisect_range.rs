@@ -32,6 +32,9 @@ impl BisectRange {
         let (to_good, to_bad) = (tree.path(good), tree.path(bad));
         let common = to_good.iter().zip(&to_bad).take_while(|(one, other)| one == other).count();
         let refuse = |why: &str| Failure::refused(FailureKind::Usage, why);
+        if good == bad {
+            return Err(refuse("the good entry and the bad one are the same"));
+        }
         if common == to_bad.len() {
             return Err(refuse("the bad entry comes before the good one"));
         }

@@ -476,7 +476,7 @@ impl FileMoveOutcome {
                     let stays = format!("conflict: {path} was changed by somebody else and stays");
                     match &conflict.beside {
                         Some(beside) => {
-                            format!("{stays}; the other content is in {}", one_line(beside.as_str(), 200)).into()
+                            format!("{stays}; the content at the entry is in {}", one_line(beside.as_str(), 200)).into()
                         }
                         None => stays.into(),
                     }

@@ -352,7 +352,7 @@ impl Output for FilesOutput {
                 let at = status.at.as_deref().map_or_else(|| "no entry".to_owned(), |at| one_line(at, 8));
                 words.line(format!("files of {} are at {at}", one_line(&status.folder, 200)));
                 let counts = counted(status.owned, "file", "files");
-                words.line(dim(format!("{counts} changed by this session on the way there")));
+                words.line(dim(format!("{counts} changed by this session up to this entry")));
                 list_some(words, &status.changed, |path| format!("changed since: {}", one_line(path, 200)).into());
                 list_some(words, &status.not_covered, |(path, why)| {
                     format!("not covered: {}: {}", one_line(path, 200), one_line(why, 200)).into()
@@ -384,6 +384,9 @@ impl Output for FilesOutput {
                 }
                 for (path, patch) in patches {
                     match patch {
+                        Some(patch) if !patch.contains("\n@@") => {
+                            words.line(format!("{}: its permissions would change", one_line(path, 200)));
+                        }
                         Some(patch) => words.line(clean_lines(patch).trim_end_matches('\n').to_owned()),
                         None => words.line(format!("{}: not a text, or too long to compare", one_line(path, 200))),
                     }

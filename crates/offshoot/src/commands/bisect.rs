@@ -94,6 +94,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
         output: place.output(),
         tests: 0,
         flaky: Vec::new(),
+        why_skipped: String::new(),
     };
     let searched = run.search(&range, (good, bad));
     let (tests, flaky) = (run.tests, std::mem::take(&mut run.flaky));
@@ -173,6 +174,8 @@ struct BisectRun<'a> {
     tests: usize,
     /// The ids of states where the two results differed.
     flaky: Vec<String>,
+    /// Why the last state that was skipped was.
+    why_skipped: String,
 }
 
 impl BisectRun<'_> {
@@ -221,12 +224,13 @@ impl BisectRun<'_> {
         for line in lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)) {
             self.app.ui.note(line);
         }
-        let is = match found {
-            Verdict::Good => "good",
-            Verdict::Bad => "bad",
-            Verdict::Skipped => "neither good nor bad",
+        let (is, hint) = match found {
+            Verdict::Good => ("good", "name an entry at which the test fails with --bad"),
+            Verdict::Bad => ("bad", "name an entry at which the test passes with --good"),
+            Verdict::Skipped => ("neither good nor bad", "name an entry at which the test can say something"),
         };
-        Err(CommandError::new(FailureKind::Conflict, format!("the {name} entry is {is}: nothing can be searched")))
+        let what = format!("the {name} entry is {is}: nothing can be searched");
+        Err(CommandError::new(FailureKind::Conflict, what).hint(hint))
     }
 
     /// Brings the files of an entry and tests them twice.
@@ -243,10 +247,10 @@ impl BisectRun<'_> {
             Verdict::Good | Verdict::Bad => both_verdicts(first, self.test(&id)?),
         };
         let said = match verdict {
-            Verdict::Good => "good",
-            Verdict::Bad => "bad",
-            Verdict::Skipped if is_flaky => "flaky: it passed once and failed once; skipped",
-            Verdict::Skipped => "skipped",
+            Verdict::Good => "good".to_owned(),
+            Verdict::Bad => "bad".to_owned(),
+            Verdict::Skipped if is_flaky => "flaky: it passed once and failed once; skipped".to_owned(),
+            Verdict::Skipped => format!("skipped: {}", self.why_skipped),
         };
         self.flaky.extend(is_flaky.then(|| id.clone()));
         self.app.ui.note(&format!("{} ({why}): {said}", one_line(&id, 8)));
@@ -255,16 +259,21 @@ impl BisectRun<'_> {
 
     fn test(&mut self, id: &str) -> Result<Verdict> {
         self.tests += 1;
-        if let Some(setup) = &self.args.setup
-            && !self.execute("sh".as_ref(), &["-c".into(), setup.into()], id)?.success()
-        {
-            return Ok(Verdict::Skipped);
+        if let Some(setup) = &self.args.setup {
+            let status = self.execute("sh".as_ref(), &["-c".into(), setup.into()], id)?;
+            if !status.success() {
+                self.why_skipped = format!("--setup failed ({status})");
+                return Ok(Verdict::Skipped);
+            }
         }
         let (program, words) = self.args.test.split_first().ok_or_else(|| CommandError::usage("no test was given"))?;
         let status = self.execute(program, words, id)?;
         match status.code() {
             Some(0) => Ok(Verdict::Good),
-            Some(SKIP) => Ok(Verdict::Skipped),
+            Some(SKIP) => {
+                self.why_skipped = format!("the test ended with exit code {SKIP}");
+                Ok(Verdict::Skipped)
+            }
             Some(1..128) => Ok(Verdict::Bad),
             // Somebody stopped it, or it crashed.
             Some(_) | None => {

@@ -80,6 +80,7 @@ fn a_skipped_state_leaves_two_suspects_and_a_flaky_test_is_told() {
     let said = run("test $(cat n) -lt 3");
     assert!(said.contains("skipped states leave 2 suspects") && said.contains("[exit code 1]"), "{said}");
     assert!(said.contains("turn 2") && said.contains("turn 3"), "{said}");
+    assert!(said.contains("skipped: --setup failed (exit status: 1)"), "{said}");
     // In state 2 each second run fails.
     let flaky = "test $(cat n) != 2 || { test -e ran && rm ran && exit 1; touch ran; }; test $(cat n) -lt 5";
     let said = run(flaky);
@@ -88,6 +89,9 @@ fn a_skipped_state_leaves_two_suspects_and_a_flaky_test_is_told() {
     // Neither end is believed.
     let said = run("false");
     assert!(said.contains("the good entry is bad: nothing can be searched"), "{said}");
+    assert!(said.contains("hint: name an entry at which the test passes with --good"), "{said}");
+    let said = run("exit 125");
+    assert!(said.contains("skipped: the test ended with exit code 125"), "{said}");
     let said = run("kill -9 $$");
     assert!(said.contains("the test ended with signal"), "{said}");
 }
@@ -106,4 +110,6 @@ fn the_good_entry_may_be_on_another_branch() {
     assert!(said.contains("the good branch repaired it") && said.contains("[exit code 5]"), "{said}");
     let said = talk.run(&["bisect", "latest", "--good", &bad, "--bad", &prompts[1], "--", "true"]);
     assert!(said.contains("the bad entry comes before the good one"), "{said}");
+    let said = talk.run(&["bisect", "latest", "--good", &bad, "--bad", &bad, "--", "true"]);
+    assert!(said.contains("the good entry and the bad one are the same"), "{said}");
 }

@@ -175,6 +175,9 @@ fn the_command_shows_compares_restores_and_collects() {
     @@ -1,1 +0,0 @@
     -new
     ");
+    let edited = talk.lines().into_iter().find(|line| line["customType"] == "offshoot.files").unwrap();
+    let said = run(&["files", "diff", "latest", edited["id"].as_str().unwrap()]);
+    assert!(said.starts_with("a.txt: its permissions would change\n"), "{said}");
     insta::assert_snapshot!(run(&["files", "restore", "latest", &prompt, "--dry-run"]), @"
     would write a.txt
     would write gone.txt
@@ -192,7 +195,7 @@ fn the_command_shows_compares_restores_and_collects() {
     assert_eq!(files(&talk), ["mine\n", "-", "new\n"]);
     insta::assert_snapshot!(run(&["files", "status", "latest"]), @"
     files of ~/work are at [ID1]
-    3 files changed by this session on the way there
+    3 files changed by this session up to this entry
     changed since: a.txt
     store: 4 contents, 1 KiB
     bounds: 10 MiB per file (files.maxBytes), 2 GiB in all (files.maxStoreBytes)
@@ -310,7 +313,12 @@ fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
     let header = std::fs::read_to_string(&fork).unwrap();
     assert!(header.lines().next().unwrap().contains("/second\""), "{header}");
     let again = talk.run(&["fork", "latest", "--at", &prompt, "--worktree", second]);
-    assert!(again.contains("exists and is not empty"), "{again}");
+    assert!(again.contains("is not empty: name a folder that is new or empty"), "{again}");
+    talk.world.write("file", "");
+    for (to, why) in [("file", "is not a folder: name one that is new or empty"), ("in", "name one outside of it")] {
+        let said = talk.run(&["fork", "latest", "--at", &prompt, "--worktree", to]);
+        assert!(said.contains(why) && said.contains("[exit code 1]"), "{said}");
+    }
     let third = talk.world.home().join("third");
     talk.run(&["fork", "latest", "--worktree", third.to_str().unwrap(), "--no-git"]);
     assert!(third.join("built/x").exists() && !third.join(".git").exists());

@@ -105,6 +105,7 @@ mod tui_drafts;
 mod tui_extension_looks;
 mod tui_extension_writing;
 mod tui_extensions;
+mod tui_files;
 mod tui_keys;
 mod tui_leaving;
 mod tui_paste;
