@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
-use offshoot_session::json::Json;
+use offshoot_session::json::{Json, SyntaxError};
 use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
@@ -85,25 +85,22 @@ impl Mapper for ClaudeMapper {
     type Form = ClaudeForm;
 
     fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<Planned>) {
-        let Some(line) = ClaudeLine::read(record) else { return };
-        self.note_head(&line);
-        if !line.is_chain() {
-            self.state(span, &line, out);
-            return;
-        }
-        let mut draft = ClaudeDraft::of(&line, span, print_of(record.text()));
-        match self.growth.print(draft.key()) {
-            // Some versions write lines twice.
-            Some(print) if print == draft.print => return,
-            Some(_) => draft.version = Some(hex_hash(&[record.text().as_bytes()], 8)),
-            None => {}
-        }
-        self.follow(draft, out);
-        if self.open.is_none() && !self.late.is_empty() {
-            self.settle_late(out);
+        if let Some(line) = ClaudeLine::read(record) {
+            self.take_line(span, &line, out);
         }
     }
 
+    fn take_text(
+        &mut self,
+        span: RecordSpan,
+        text: &str,
+        out: &mut Vec<Planned>,
+    ) -> std::result::Result<(), SyntaxError> {
+        if let Some(line) = ClaudeLine::parse(text)? {
+            self.take_line(span, &line, out);
+        }
+        Ok(())
+    }
     fn close_open(&mut self, out: &mut Vec<Planned>) {
         self.close(None, out);
     }
@@ -163,6 +160,25 @@ impl ClaudeMapper {
             leaf: None,
             last_said: None,
             steps_left: MOST_STEPS,
+        }
+    }
+
+    fn take_line(&mut self, span: RecordSpan, line: &ClaudeLine<'_>, out: &mut Vec<Planned>) {
+        self.note_head(line);
+        if !line.is_chain() {
+            self.state(span, line, out);
+            return;
+        }
+        let mut draft = ClaudeDraft::of(line, span, print_of(line.json.text()));
+        match self.growth.print(draft.key()) {
+            // Some versions write lines twice.
+            Some(print) if print == draft.print => return,
+            Some(_) => draft.version = Some(hex_hash(&[line.json.text().as_bytes()], 8)),
+            None => {}
+        }
+        self.follow(draft, out);
+        if self.open.is_none() && !self.late.is_empty() {
+            self.settle_late(out);
         }
     }
 

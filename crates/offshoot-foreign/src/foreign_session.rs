@@ -99,11 +99,8 @@ impl<M: Mapper> Reading<M> {
         if matches!(text, std::borrow::Cow::Owned(_)) {
             gathered.tell(Code::InvalidUtf8, &raw, "bytes that are not UTF-8 are shown as U+FFFD");
         }
-        match Json::parse(&text) {
-            Ok(record) => {
-                self.mapper.take(raw.span, record, &mut self.planned);
-                self.planned.drain(..).for_each(|entry| gathered.add(entry));
-            }
+        match self.mapper.take_text(raw.span, &text, &mut self.planned) {
+            Ok(()) => self.planned.drain(..).for_each(|entry| gathered.add(entry)),
             Err(_) if text.trim().is_empty() => {}
             Err(_) if !raw.is_terminated => {
                 gathered.tell(Code::TornTail, &raw, "the last record is incomplete, or is still being written");

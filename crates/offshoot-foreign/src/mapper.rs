@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
-use offshoot_session::json::Json;
+use offshoot_session::json::{Json, SyntaxError};
 
 use crate::composing::Composing;
 use crate::planned::{ForeignHead, PlannedEntry, Shape};
@@ -18,6 +18,20 @@ pub(crate) trait Mapper: Sized {
 
     /// Takes the next record. An entry that may still grow is held back.
     fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<PlannedEntry<Self::Form>>);
+
+    /// Takes the next record by its text, which was not checked yet. A module that knows which members it needs reads it once for both.
+    ///
+    /// # Errors
+    /// It is not JSON; nothing of it is taken.
+    fn take_text(
+        &mut self,
+        span: RecordSpan,
+        text: &str,
+        out: &mut Vec<PlannedEntry<Self::Form>>,
+    ) -> std::result::Result<(), SyntaxError> {
+        self.take(span, Json::parse(text)?, out);
+        Ok(())
+    }
 
     /// There are no more records: what was held back comes out.
     fn close_open(&mut self, out: &mut Vec<PlannedEntry<Self::Form>>);

@@ -19,8 +19,8 @@ pub use strict::{strict, strict_with};
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
 pub use unfinished::completed;
-pub(crate) use validate::{Below, Level, validate_levels, validate_members};
-pub use validate::{SyntaxError, validate};
+pub use validate::{Below, Level, SyntaxError, validate};
+pub(crate) use validate::{validate_levels, validate_members};
 pub use write::{Object, push_quoted, quote};
 
 /// One JSON value as text.
@@ -55,6 +55,29 @@ impl<'a> Json<'a> {
     /// The position at which the text stops being one JSON value.
     pub fn parse(text: &'a str) -> Result<Self, SyntaxError> {
         validate(text.as_bytes())?;
+        Ok(Self::trusted(text))
+    }
+
+    /// The same in one pass with a look at members: those of the outermost object and those `below` it. `each` is called with the place,
+    /// the name as it is written, without quotes, and the value; what is in a member comes before the member itself.
+    ///
+    /// # Errors
+    /// Those of [`Json::parse`]. Members before that position were passed on.
+    pub fn parse_levels(
+        text: &'a str,
+        below: Below,
+        mut each: impl FnMut(Level, &'a str, Self),
+    ) -> Result<Self, SyntaxError> {
+        let start = text.as_ptr() as usize;
+        let part = |bytes: &[u8]| {
+            let at = (bytes.as_ptr() as usize).saturating_sub(start);
+            text.get(at..at + bytes.len()).unwrap_or_default()
+        };
+        validate_levels(text.as_bytes(), below, |level, name, value| {
+            // An item has no name.
+            let name = if name.is_empty() { "" } else { part(name) };
+            each(level, name, Self { text: part(value) });
+        })?;
         Ok(Self::trusted(text))
     }
 

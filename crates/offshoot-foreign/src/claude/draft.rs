@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use offshoot_session::clock::Millis;
 use offshoot_session::json::Json;
 
-use super::line::{ClaudeLine, ClaudeRecord, first_text, mark_of};
+use super::line::{ClaudeBlock, ClaudeLine, ClaudeRecord, mark_of};
 use crate::key::{Key, clean};
 use crate::record::RecordSpan;
 
@@ -88,22 +88,21 @@ impl ClaudeDraft {
     }
 
     fn read_answer(&mut self, line: &ClaudeLine<'_>) {
-        let Some(message) = line.message else { return };
-        self.message = message.str("id").map_or_else(|| self.uuid.clone(), Cow::into_owned);
-        self.is_ended = message.str("stop_reason").is_some();
-        let Some(content) = message.get("content") else { return };
-        let calls = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_use"));
-        let tool =
-            |call: Json<'_>| Some((Key::of(&call.str("id")?), call.str("name").unwrap_or_default().into_owned()));
+        let Some(message) = &line.message else { return };
+        let text = |value: Option<Json<'_>>| value.and_then(Json::as_str).map(Cow::into_owned);
+        self.message = text(message.id).unwrap_or_else(|| self.uuid.clone());
+        self.is_ended = message.stop_reason.and_then(Json::as_str).is_some();
+        let calls = message.blocks_of("tool_use");
+        let tool = |call: &ClaudeBlock<'_>| Some((Key::of(&call.id?.as_str()?), text(call.name).unwrap_or_default()));
         self.tools = calls.filter_map(tool).collect();
         self.calls = self.tools.iter().map(|(call, _)| *call).collect();
     }
 
     fn read_results(&mut self, line: &ClaudeLine<'_>) {
-        let Some(content) = line.content() else { return };
-        let results = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_result"));
-        self.calls = results.map(|result| Key::of(&result.str("tool_use_id").unwrap_or_default())).collect();
-        self.beside = first_text(content).map(|text| match mark_of(&text) {
+        let Some(message) = &line.message else { return };
+        let call = |result: &ClaudeBlock<'_>| Key::of(&result.tool_use_id.and_then(Json::as_str).unwrap_or_default());
+        self.calls = message.blocks_of("tool_result").map(call).collect();
+        self.beside = message.first_text().map(|text| match mark_of(&text) {
             Some(ClaudeRecord::Injected(name)) => name,
             _ => "claude.meta",
         });
@@ -120,8 +119,7 @@ impl ClaudeDraft {
 
 /// The type of an entry that only keeps its place.
 fn other_name(line: &ClaudeLine<'_>) -> String {
-    let attachment = line.json.get("attachment").and_then(|attachment| attachment.str("type"));
-    match line.json.str("subtype").or(attachment) {
+    match line.sort() {
         Some(sort) => format!("claude.{}.{}", line.kind, clean(&sort)),
         None => format!("claude.{}", line.kind),
     }

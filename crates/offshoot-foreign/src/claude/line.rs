@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use offshoot_session::clock::{Millis, parse_iso};
-use offshoot_session::json::{Json, JsonKind};
+use offshoot_session::json::{Below, Json, JsonKind, Level, SyntaxError};
 
 use crate::key::clean;
 
 /// The members of a line that decide where it belongs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct ClaudeLine<'a> {
     pub(super) json: Json<'a>,
     pub(super) kind: Cow<'a, str>,
@@ -16,12 +16,14 @@ pub(super) struct ClaudeLine<'a> {
     pub(super) parent: Option<Cow<'a, str>>,
     pub(super) logical_parent: Option<Cow<'a, str>>,
     pub(super) time: Option<Millis>,
-    pub(super) message: Option<Json<'a>>,
-    /// That of the message.
-    content: Option<Json<'a>>,
+    pub(super) message: Option<ClaudeMessage<'a>>,
     pub(super) cwd: Option<Json<'a>>,
     pub(super) version: Option<Json<'a>>,
     pub(super) forked_from: Option<Json<'a>>,
+    subtype: Option<Json<'a>>,
+    attachment: Option<Json<'a>>,
+    origin: Option<Json<'a>>,
+    rendered: Option<Json<'a>>,
     is_meta: bool,
     is_summary: bool,
     pub(super) is_sidechain: bool,
@@ -57,48 +59,102 @@ pub(super) enum ClaudeRecord {
 }
 
 impl<'a> ClaudeLine<'a> {
-    /// Reads a line; `None` if it is no object.
-    pub(super) fn read(json: Json<'a>) -> Option<Self> {
-        if json.kind() != JsonKind::Object {
-            return None;
-        }
-        let mut line = Self {
-            json,
+    fn empty() -> Self {
+        Self {
+            json: Json::NULL,
             kind: Cow::Borrowed(""),
             uuid: None,
             parent: None,
             logical_parent: None,
             time: None,
             message: None,
-            content: None,
             cwd: None,
             version: None,
             forked_from: None,
+            subtype: None,
+            attachment: None,
+            origin: None,
+            rendered: None,
             is_meta: false,
             is_summary: false,
             is_sidechain: false,
-        };
-        let is_true = |value: Json<'_>| value.as_bool() == Some(true);
+        }
+    }
+
+    /// Reads a line; `None` if it is no object.
+    pub(super) fn read(json: Json<'a>) -> Option<Self> {
+        if json.kind() != JsonKind::Object {
+            return None;
+        }
+        let mut line = Self { json, ..Self::empty() };
         for (name, value) in json.members() {
-            match name.as_ref() {
-                "type" => line.kind = value.as_str().unwrap_or_default(),
-                "uuid" => line.uuid = value.as_str().filter(|id| !id.is_empty()),
-                "parentUuid" => line.parent = value.as_str(),
-                "logicalParentUuid" => line.logical_parent = value.as_str(),
-                "timestamp" => line.time = value.as_str().and_then(|time| parse_iso(&time)),
-                "message" => line.message = Some(value).filter(|value| value.kind() == JsonKind::Object),
-                "cwd" => line.cwd = Some(value),
-                "version" => line.version = Some(value),
-                "forkedFrom" => line.forked_from = Some(value),
-                "isMeta" => line.is_meta = is_true(value),
-                "isCompactSummary" => line.is_summary = is_true(value),
-                "isSidechain" => line.is_sidechain = is_true(value),
-                _ => {}
+            if name == "message" {
+                line.message = ClaudeMessage::read(value);
+            } else {
+                line.put(&name, value);
             }
         }
-        // Each look at a member reads its whole object.
-        line.content = line.message.and_then(|message| message.get("content"));
         Some(line)
+    }
+
+    /// The same of a text that was not checked yet, in one pass.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    pub(super) fn parse(text: &'a str) -> Result<Option<Self>, SyntaxError> {
+        let (mut line, mut message, mut blocks) = (Self::empty(), ClaudeMessage::default(), Vec::new());
+        let mut block = ClaudeBlock::default();
+        let mut are_plain = true;
+        line.json = Json::parse_levels(text, MESSAGE, |level, name, value| {
+            are_plain &= !name.contains('\\');
+            match level {
+                Level::Own if name == "message" => {
+                    let read = std::mem::take(&mut message);
+                    line.message = (value.kind() == JsonKind::Object).then_some(read);
+                }
+                Level::Own => line.put(name, value),
+                Level::Within if name == "content" => {
+                    message.content = Some(value);
+                    message.blocks = std::mem::take(&mut blocks);
+                }
+                Level::Within => message.put(name, value),
+                Level::Item => blocks.push(std::mem::take(&mut block)),
+                Level::Block => block.put(name, value),
+            }
+        })?;
+        // A name with escapes may be one of these, too.
+        Ok(if are_plain {
+            Some(line).filter(|line| line.json.kind() == JsonKind::Object)
+        } else {
+            Self::read(line.json)
+        })
+    }
+
+    fn put(&mut self, name: &str, value: Json<'a>) {
+        let is_true = value.as_bool() == Some(true);
+        match name {
+            "type" => self.kind = value.as_str().unwrap_or_default(),
+            "uuid" => self.uuid = value.as_str().filter(|id| !id.is_empty()),
+            "parentUuid" => self.parent = value.as_str(),
+            "logicalParentUuid" => self.logical_parent = value.as_str(),
+            "timestamp" => self.time = value.as_str().and_then(|time| parse_iso(&time)),
+            "cwd" => self.cwd = Some(value),
+            "version" => self.version = Some(value),
+            "forkedFrom" => self.forked_from = Some(value),
+            "subtype" => self.subtype = Some(value),
+            "attachment" => self.attachment = Some(value),
+            "origin" => self.origin = Some(value),
+            "rendered" => self.rendered = Some(value),
+            "isMeta" => self.is_meta = is_true,
+            "isCompactSummary" => self.is_summary = is_true,
+            "isSidechain" => self.is_sidechain = is_true,
+            _ => {}
+        }
+    }
+
+    /// What sort of its type it is, if it says so.
+    pub(super) fn sort(&self) -> Option<Cow<'a, str>> {
+        self.subtype.and_then(Json::as_str).or_else(|| self.attachment?.str("type"))
     }
 
     /// Whether it is a link of the chain: other records are state.
@@ -113,7 +169,7 @@ impl<'a> ClaudeLine<'a> {
         match self.kind.as_ref() {
             "user" => self.user(),
             "assistant" if self.message.is_some() => ClaudeRecord::Answer,
-            "system" if self.json.str("subtype").is_some_and(|subtype| subtype == "compact_boundary") => {
+            "system" if self.subtype.and_then(Json::as_str).is_some_and(|subtype| subtype == "compact_boundary") => {
                 ClaudeRecord::Boundary
             }
             "attachment" => self.attachment(),
@@ -124,8 +180,7 @@ impl<'a> ClaudeLine<'a> {
 
     /// What of it has no place in the tree.
     pub(super) fn loss(&self) -> Option<String> {
-        let sort = self.json.str("subtype").or_else(|| self.json.get("attachment")?.str("type"));
-        let sort = sort.map(|sort| format!(".{sort}")).unwrap_or_default();
+        let sort = self.sort().map(|sort| format!(".{sort}")).unwrap_or_default();
         match self.record() {
             ClaudeRecord::Other => Some(clean(&format!("no-place:{}{sort}", self.kind))),
             ClaudeRecord::State if SHOWN_STATE.contains(&self.kind.as_ref()) => None,
@@ -140,7 +195,7 @@ impl<'a> ClaudeLine<'a> {
 
     fn answer_loss(&self) -> Option<String> {
         let is_empty = |block: &Json<'_>, name: &str| block.str(name).is_none_or(|text| text.is_empty());
-        self.content()?.items().find_map(|block| match block.str("type")?.as_ref() {
+        self.message.as_ref()?.content?.items().find_map(|block| match block.str("type")?.as_ref() {
             "text" | "tool_use" | "redacted_thinking" => None,
             "thinking" if is_empty(&block, "thinking") => Some("hollow-thinking".to_owned()),
             "thinking" => None,
@@ -148,25 +203,22 @@ impl<'a> ClaudeLine<'a> {
         })
     }
 
-    pub(super) fn content(&self) -> Option<Json<'a>> {
-        self.content
-    }
-
     fn user(&self) -> ClaudeRecord {
-        let Some(content) = self.content() else { return ClaudeRecord::Other };
+        let Some(message) = self.message.as_ref().filter(|message| message.content.is_some()) else {
+            return ClaudeRecord::Other;
+        };
         if self.is_summary {
             return ClaudeRecord::Summary;
         }
-        let results = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_result"));
-        let results = u32::try_from(results.count()).unwrap_or(u32::MAX);
+        let results = u32::try_from(message.blocks_of("tool_result").count()).unwrap_or(u32::MAX);
         if results > 0 {
             return ClaudeRecord::Results(results);
         }
-        let text = first_text(content).unwrap_or_default();
+        let text = message.first_text().unwrap_or_default();
         match mark_of(&text) {
             Some(record) => record,
             None if self.is_meta => ClaudeRecord::Injected("claude.meta"),
-            None => match self.json.get("origin").and_then(|origin| origin.str("kind")) {
+            None => match self.origin.and_then(|origin| origin.str("kind")) {
                 Some(origin) if origin != "human" => ClaudeRecord::Injected("claude.meta"),
                 _ => ClaudeRecord::Prompt,
             },
@@ -174,19 +226,85 @@ impl<'a> ClaudeLine<'a> {
     }
 
     fn attachment(&self) -> ClaudeRecord {
-        let Some(attachment) = self.json.get("attachment") else { return ClaudeRecord::Other };
+        let Some(attachment) = self.attachment else { return ClaudeRecord::Other };
         match attachment.str("type").unwrap_or_default().as_ref() {
             "queued_command" if attachment.get("prompt").is_some() => ClaudeRecord::Queued,
             "hook_additional_context" if attachment.get("content").is_some() => ClaudeRecord::Injected("claude.hook"),
             // What the model was given of it, since 2.1.3xx.
-            _ if self
-                .json
-                .get("rendered")
-                .is_some_and(|parts| parts.items().any(|part| part.get("content").is_some())) =>
-            {
+            _ if self.rendered.is_some_and(|parts| parts.items().any(|part| part.get("content").is_some())) => {
                 ClaudeRecord::Injected("claude.attachment")
             }
             _ => ClaudeRecord::Other,
+        }
+    }
+}
+
+/// The members of a line's message that decide where it belongs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ClaudeMessage<'a> {
+    pub(super) id: Option<Json<'a>>,
+    pub(super) stop_reason: Option<Json<'a>>,
+    content: Option<Json<'a>>,
+    /// The content, if it is a list.
+    blocks: Vec<ClaudeBlock<'a>>,
+}
+
+/// The same of a block of its content.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct ClaudeBlock<'a> {
+    kind: Option<Json<'a>>,
+    pub(super) id: Option<Json<'a>>,
+    pub(super) name: Option<Json<'a>>,
+    pub(super) tool_use_id: Option<Json<'a>>,
+    text: Option<Json<'a>>,
+}
+
+const MESSAGE: Below = Below { within: b"message", list: b"content" };
+
+impl<'a> ClaudeMessage<'a> {
+    fn read(json: Json<'a>) -> Option<Self> {
+        if json.kind() != JsonKind::Object {
+            return None;
+        }
+        let [id, stop_reason, content] = json.pick(["id", "stop_reason", "content"]);
+        let blocks = content.into_iter().flat_map(Json::items).map(ClaudeBlock::read).collect();
+        Some(Self { id, stop_reason, content, blocks })
+    }
+
+    fn put(&mut self, name: &str, value: Json<'a>) {
+        match name {
+            "id" => self.id = Some(value),
+            "stop_reason" => self.stop_reason = Some(value),
+            _ => {}
+        }
+    }
+
+    pub(super) fn blocks_of(&self, kind: &'static str) -> impl Iterator<Item = &ClaudeBlock<'a>> {
+        let is_one = move |block: &&ClaudeBlock<'_>| block.kind.and_then(Json::as_str).is_some_and(|own| own == kind);
+        self.blocks.iter().filter(is_one)
+    }
+
+    /// The text of its content, or of the first block that is one.
+    pub(super) fn first_text(&self) -> Option<Cow<'a, str>> {
+        let text = self.content?.as_str();
+        text.or_else(|| self.blocks.iter().find_map(|block| block.text.and_then(Json::as_str)))
+    }
+}
+
+impl<'a> ClaudeBlock<'a> {
+    fn read(json: Json<'a>) -> Self {
+        let [kind, id, name, tool_use_id, text] = json.pick(["type", "id", "name", "tool_use_id", "text"]);
+        Self { kind, id, name, tool_use_id, text }
+    }
+
+    fn put(&mut self, name: &str, value: Json<'a>) {
+        match name {
+            "type" => self.kind = Some(value),
+            "id" => self.id = Some(value),
+            "name" => self.name = Some(value),
+            "tool_use_id" => self.tool_use_id = Some(value),
+            "text" => self.text = Some(value),
+            _ => {}
         }
     }
 }
@@ -260,4 +378,70 @@ pub(super) fn mark_of(text: &str) -> Option<ClaudeRecord> {
 /// The text of a content, or of its first block that is one.
 pub(super) fn first_text(content: Json<'_>) -> Option<Cow<'_, str>> {
     content.as_str().or_else(|| content.items().find_map(|block| block.str("text")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn both(text: &str) -> Option<ClaudeLine<'_>> {
+        let parsed = ClaudeLine::parse(text);
+        let read = Json::parse(text).map(ClaudeLine::read);
+        assert_eq!(parsed, read, "{text}");
+        parsed.unwrap_or_default()
+    }
+
+    #[test]
+    fn one_pass_reads_what_many_read() {
+        for text in [
+            r#"{"type":"user","uuid":"a","message":{"id":"m","content":[{"type":"text","text":"x"},7,{"type":"tool_result","tool_use_id":"c"}]}}"#,
+            r#"{"message":{"content":[{"type":"text"}],"content":"later"},"message":{"id":"n","stop_reason":null}}"#,
+            r#"{"message":{"content":[{"type":"text"}]},"message":7,"uuid":"","uuid":"b"}"#,
+            r#"{"message":{"content":[{"type":"tool_use","id":"c"}]},"type":"assistant"}"#,
+            r#"{"message":[{"content":[{"type":"text"}]}],"content":[{"type":"text"}]}"#,
+            r#" {"origin":{"kind":"x"},"attachment":{"type":"q"},"subtype":"s","rendered":[{"content":1}],"isMeta":true} "#,
+            r#"[{"message":{"content":[]}}]"#,
+            "7",
+            "{\"message\":{\"content\":[{}",
+            "",
+        ] {
+            both(text);
+        }
+        let line = both(r#"{"message":{"content":[{"type":"tool_use","id":"c","name":"n"},{"text":"x"}]}}"#).unwrap();
+        let message = line.message.unwrap();
+        assert_eq!(message.first_text().unwrap(), "x");
+        assert_eq!(message.blocks_of("tool_use").count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_reads_any_line_as_many_do(pieces in proptest::collection::vec(0..PIECES.len(), 0..24)) {
+            let text: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();
+            both(&format!("{{{text}}}"));
+            both(&text);
+        }
+    }
+
+    const PIECES: &[&str] = &[
+        "\"message\":{",
+        "\"content\":[",
+        "\"content\":\"x\"",
+        "{\"type\":\"text\",\"text\":\"y\"}",
+        "},",
+        "}",
+        "],",
+        "]",
+        ",",
+        "\"type\":\"user\"",
+        "\"uuid\":\"u\"",
+        "\"id\":\"i\"",
+        "{\"type\":\"tool_use\",\"id\":\"c\"}",
+        "\"m\\u0065ssage\":{}",
+        "7",
+        "{",
+        "[",
+        "null",
+    ];
 }

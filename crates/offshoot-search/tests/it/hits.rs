@@ -57,6 +57,20 @@ fn filters_let_pass_what_they_name() {
 }
 
 #[test]
+fn what_fits_alike_comes_in_the_order_of_paths() {
+    let corpus = Corpus::new();
+    for id in ["bbbb", "dddd", "aaaa", "cccc"] {
+        corpus.session(id, &[user(&format!("{id}1"), 3, "needle"), user(&format!("{id}2"), 3, "needle")]);
+    }
+    let expected: Vec<String> =
+        ["aaaa", "bbbb", "cccc", "dddd"].iter().flat_map(|id| [1, 2].map(|at| format!("{id}:{id}{at} user"))).collect();
+    for typed in ["needle", "needle sort:new", "needle sort:old"] {
+        assert_eq!(said(&corpus.indexed(typed)), expected, "{typed}");
+        assert_eq!(said(&corpus.scanned(typed)), expected, "{typed}");
+    }
+}
+
+#[test]
 fn a_hit_says_whether_it_is_on_the_way_to_the_leaf_or_compacted() {
     let corpus = Corpus::new();
     let compaction = json!({"type": "compaction", "id": "c3", "timestamp": "2025-12-30T00:00:00.000Z",

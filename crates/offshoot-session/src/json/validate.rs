@@ -45,7 +45,7 @@ pub(crate) fn validate_members<'a>(
 
 /// Where a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
+pub enum Level {
     /// In the outermost object.
     Own,
     /// In the object that is the value of the member `within` there.
@@ -59,9 +59,11 @@ pub(crate) enum Level {
 /// The members whose members and items [`validate_levels`] passes on, too: `within` of the outermost object, and in that
 /// object the array `list`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Below {
-    pub(crate) within: &'static [u8],
-    pub(crate) list: &'static [u8],
+pub struct Below {
+    /// A member of the outermost object.
+    pub within: &'static [u8],
+    /// A member of the object that is its value.
+    pub list: &'static [u8],
 }
 
 /// A member whose value has begun: its name and where its value starts.
