@@ -22,20 +22,29 @@ fn uuid(text: &[u8]) -> Option<[u8; 16]> {
     if text.len() != 36 {
         return None;
     }
-    let (mut key, mut digits) = ([0u8; 16], 0usize);
-    for (at, byte) in text.iter().enumerate() {
-        let digit = match byte {
-            b'-' if matches!(at, 8 | 13 | 18 | 23) => continue,
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        let place = key.get_mut(digits / 2)?;
-        *place = *place << 4 | digit;
-        digits += 1;
+    let groups = [(0, 8), (9, 4), (14, 4), (19, 4), (24, 12)];
+    let are_dashes = [8, 13, 18, 23].iter().all(|at| text.get(*at) == Some(&b'-'));
+    let mut digits = groups.iter().flat_map(|(from, length)| text.iter().skip(*from).take(*length));
+    let mut key = [0; 16];
+    let mut wrong = u8::from(!are_dashes);
+    for byte in &mut key {
+        let (high, low) = (DIGITS[usize::from(*digits.next()?)], DIGITS[usize::from(*digits.next()?)]);
+        wrong |= (high | low) & 0xF0;
+        *byte = high << 4 | low & 15;
     }
-    (digits == 32).then_some(key)
+    (wrong == 0).then_some(key)
 }
+
+/// Of each byte its value as a hexadecimal digit in lower case; more than 15 if it is none.
+const DIGITS: [u8; 256] = {
+    let mut digits = [0xFF; 256];
+    let mut value = 0;
+    while value < 16_u8 {
+        digits[if value < 10 { b'0' + value } else { b'a' + value - 10 } as usize] = value;
+        value += 1;
+    }
+    digits
+};
 
 /// The first hexadecimal digits of the sha256 of texts with a zero byte between them.
 pub(crate) fn hex_hash(parts: &[&[u8]], digits: usize) -> String {
@@ -51,18 +60,58 @@ pub(crate) fn hex_hash(parts: &[&[u8]], digits: usize) -> String {
     hex
 }
 
-/// Tells a record from most others with the same id, at little cost.
+/// Tells a record from most others with the same id, at little cost. Not for keeping: another version may make other prints.
 pub(crate) fn print_of(text: &str) -> u32 {
     const END: usize = 256;
     let bytes = text.as_bytes();
     let (front, back) =
         (bytes.get(..END).unwrap_or(bytes), bytes.get(bytes.len().saturating_sub(END)..).unwrap_or(bytes));
-    let start = 0x811c_9dc5 ^ bytes.len() as u32;
-    front.iter().chain(back).fold(start, |print, byte| (print ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    let mut print = 0xcbf2_9ce4_8422_2325 ^ bytes.len() as u64;
+    for piece in front.chunks(8).chain(back.chunks(8)) {
+        let mut word = [0; 8];
+        word.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
+        print = (print ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        print ^= print >> 32;
+    }
+    print as u32
 }
 
 /// Foreign words as a name: what is no plain character is left out.
 pub(crate) fn clean(words: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     words.chars().filter(is_plain).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_its_own_key_and_nothing_else_is() {
+        let uuid_text = "01234567-89ab-cdef-0123-456789abcdef";
+        let expected = [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
+        assert_eq!(uuid(uuid_text.as_bytes()), Some(expected));
+        for at in 0..uuid_text.len() {
+            for other in ["g", "A", "x", "/", ":"] {
+                let mut text = uuid_text.to_owned();
+                text.replace_range(at..=at, other);
+                assert_eq!(uuid(text.as_bytes()), None, "{text}");
+            }
+        }
+        assert_eq!(uuid(b"0123456789abcdef0123456789abcdef0123"), None);
+        assert_eq!(uuid(b""), None);
+    }
+
+    #[test]
+    fn a_change_at_either_end_of_a_record_changes_its_print() {
+        let text = "x".repeat(1000);
+        let print = print_of(&text);
+        for at in (0..256).chain(744..1000) {
+            let mut other = text.clone();
+            other.replace_range(at..=at, "y");
+            assert_ne!(print_of(&other), print, "{at}");
+        }
+        assert_ne!(print_of(&"x".repeat(999)), print);
+        assert_eq!(print_of(""), print_of(""));
+    }
 }

@@ -65,12 +65,13 @@ pub(crate) fn for_each_record(
     mut each: impl FnMut(RawRecord<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let end = medium.len()?;
-    let (mut buffer, mut from) = (Vec::new(), 0usize);
+    // What is filled of the buffer, and what of that was told.
+    let (mut buffer, mut filled, mut from) = (Vec::new(), 0usize, 0usize);
     let (mut start, mut number) = (0u64, 1u32);
     // Of the line that begins at `from`: what holds no line feed, and what was dropped because it is too long.
     let (mut searched, mut skipped) = (0usize, 0u64);
     loop {
-        if let Some(found) = memchr(b'\n', buffer.get(from + searched..).unwrap_or_default()) {
+        if let Some(found) = memchr(b'\n', buffer.get(from + searched..filled).unwrap_or_default()) {
             let length = searched + found;
             let whole = skipped + length as u64;
             let span = RecordSpan { at: start, length: u32::try_from(whole).unwrap_or(u32::MAX), number };
@@ -80,31 +81,34 @@ pub(crate) fn for_each_record(
             (start, number, searched, skipped) = (start + whole + 1, number.saturating_add(1), 0, 0);
             continue;
         }
-        buffer.drain(..std::mem::take(&mut from));
-        searched = buffer.len();
+        buffer.copy_within(from..filled, 0);
+        filled -= std::mem::take(&mut from);
+        searched = filled;
         if searched as u64 > LONGEST_RECORD {
             skipped += searched as u64;
-            buffer.clear();
-            searched = 0;
+            (filled, searched) = (0, 0);
         }
         let at = start + skipped + searched as u64;
         if at >= end {
             break;
         }
         let step = STEP.min(usize::try_from(end - at).unwrap_or(STEP));
-        buffer.resize(searched + step, 0);
-        let read = medium.read_at(at, buffer.get_mut(searched..).unwrap_or_default())?;
-        buffer.truncate(searched + read);
+        if buffer.len() < filled + step {
+            buffer.resize(filled + step, 0);
+        }
+        let read = medium.read_at(at, buffer.get_mut(filled..filled + step).unwrap_or_default())?;
+        filled += read;
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
-    let whole = skipped + buffer.len() as u64;
+    let rest = buffer.get(..filled).unwrap_or_default();
+    let whole = skipped + rest.len() as u64;
     if whole == 0 {
         return Ok(());
     }
     let span = RecordSpan { at: start, length: u32::try_from(whole).unwrap_or(u32::MAX), number };
-    each(RawRecord { span, bytes: if skipped > 0 { &[] } else { &buffer }, is_terminated: false })
+    each(RawRecord { span, bytes: if skipped > 0 { &[] } else { rest }, is_terminated: false })
 }
 /// JSON on one line, as a record needs it. Line breaks are only between its values.
 pub(crate) fn on_one_line(json: &str) -> String {

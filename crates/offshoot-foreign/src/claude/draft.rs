@@ -15,6 +15,7 @@ pub(super) struct ClaudeDraft {
     pub(super) span: RecordSpan,
     pub(super) record: ClaudeRecord,
     pub(super) uuid: String,
+    key: Key,
     pub(super) parent: Option<String>,
     pub(super) time: Option<Millis>,
     /// Tells it from another record with the same id.
@@ -59,6 +60,7 @@ impl ClaudeDraft {
             logical_parent: None,
             kept: None,
             name: String::new(),
+            key: Key::of(&uuid),
             uuid,
         };
         match record {
@@ -71,6 +73,11 @@ impl ClaudeDraft {
         draft
     }
 
+    /// The same with another id of the record.
+    pub(super) fn with_id(self, uuid: String) -> Self {
+        Self { key: Key::of(&uuid), uuid, ..self }
+    }
+
     /// The id of its first entry.
     pub(super) fn id(&self) -> String {
         match &self.version {
@@ -80,7 +87,7 @@ impl ClaudeDraft {
     }
 
     pub(super) fn key(&self) -> Key {
-        Key::of(&self.uuid)
+        self.key
     }
 
     pub(super) fn is_interruption(&self) -> bool {

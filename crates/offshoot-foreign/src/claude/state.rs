@@ -135,6 +135,6 @@ impl ClaudeMapper {
         let hash = hex_hash(&[b"claude", session.as_bytes(), line.json.text().as_bytes()], 16);
         let count = self.repeated.entry(Key::of(&hash)).and_modify(|count| *count += 1).or_insert(0);
         let uuid = if *count == 0 { hash } else { format!("{hash}-{count}") };
-        ClaudeDraft { uuid, ..ClaudeDraft::of(line, span, 0) }
+        ClaudeDraft::of(line, span, 0).with_id(uuid)
     }
 }
