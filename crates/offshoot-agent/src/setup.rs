@@ -10,9 +10,10 @@ use offshoot_protocol::{
     ApprovalScope, PromptStorage, QueueMode, Retry, RunSettings, SandboxNetwork, Secret, ThinkingLevel,
 };
 use offshoot_session::branch_summary;
-use offshoot_session::clock::{Clock, SystemClock, Zone};
+use offshoot_session::clock::{Clock, SystemClock};
 use offshoot_session::compact;
 use offshoot_session::session::Session;
+use offshoot_session::zone::Zone;
 
 use crate::approval::{Permissions, Rule};
 use crate::extensions::Extensions;

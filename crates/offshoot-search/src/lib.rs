@@ -4,8 +4,8 @@
 
 #![warn(missing_docs)]
 
-mod word_list;
 pub mod words;
+mod word_list;
 pub mod query;
 pub mod document;
 pub mod matching;

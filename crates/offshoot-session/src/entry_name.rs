@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
-use crate::clock::{Millis, Zone};
+use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::id::{EntryId, SHORTEST_ID, ShortIds};
 use crate::kind::KindClass;
 use crate::tree::{NodeIx, Tree, is_kept_record};
+use crate::zone::Zone;
 
 /// Where and when a name is read.
 #[derive(Debug, Clone, Copy)]

@@ -38,6 +38,7 @@ pub mod kind;
 pub mod envelope;
 pub mod header;
 pub mod medium;
+pub mod zone;
 pub mod git_worktree;
 pub mod lines;
 mod migrate;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use offshoot_foreign::Agent;
 use offshoot_search::agent_word;
-use offshoot_session::clock::Zone;
 use offshoot_session::entry::Source as _;
 use offshoot_session::entry_name::{Here, find_entry};
 use offshoot_session::error::{Code, Error};
@@ -16,6 +15,7 @@ use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::store::{DirStore, Flavour, Scope, is_session_uuid, unreadable};
 use offshoot_session::text::one_line;
 use offshoot_session::tree::NodeIx;
+use offshoot_session::zone::Zone;
 
 use crate::entry_words::short_id;
 use crate::failure::{Failure, FailureKind, Hint, Result};

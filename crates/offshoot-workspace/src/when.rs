@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::clock::Millis;
+use offshoot_session::zone::Zone;
 
 /// Looked up once: a list has a time in every row.
 static ZONE: LazyLock<Zone> = LazyLock::new(Zone::local);

@@ -21,6 +21,7 @@ const ALLOWED: &[&str] = &[
     "crates/offshoot-session/examples/",
     "crates/offshoot-session/src/clock.rs",
     "crates/offshoot-session/src/id.rs",
+    "crates/offshoot-session/src/zone.rs",
     "crates/offshoot-tui/examples/",
     "xtask-bench/src/",
     "xtask/src/env.rs",

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Message, ToolResultMessage};
 use offshoot_protocol::{AgentError, Event, NoticeCode, Reason, Settled};
-use offshoot_session::clock::{Millis, Zone, took};
+use offshoot_session::clock::{Millis, took};
+use offshoot_session::zone::Zone;
 
 use super::effect::{Effect, Job, Record, RuleInjection};
 use super::state::{AfterJob, AfterTurn, NextTry, Phase, TurnState, Unanswered, next_try};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use offshoot_protocol::message::{AssistantMessage, Block, Message, StopReason, ToolResultMessage};
 use offshoot_protocol::{AgentError, QueueMode, Retry, Settled, Window};
-use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::clock::Millis;
+use offshoot_session::zone::Zone;
 use serde_json::Value;
 
 use super::effect::{Call, Job, JobResult, Record, RuleInjection, RuleNote, RunNumber, Ticket};

@@ -28,11 +28,12 @@ use offshoot_mcp::server::Presence;
 use offshoot_mcp::start_plan::{Confine, ConfinedWords};
 use offshoot_protocol::model::Model;
 use offshoot_protocol::{AgentError, FilesAlong, Peer, Secret};
-use offshoot_session::clock::{Zone, to_iso};
+use offshoot_session::clock::to_iso;
 use offshoot_session::error::{Invalid, Result as Read};
 use offshoot_session::session::{NewSession, Session};
 use offshoot_session::store::{DirStore, Store as _};
 use offshoot_session::tree::NodeIx;
+use offshoot_session::zone::Zone;
 use offshoot_settings::{Layer, Layers, Scope, Settings, StreamRuleSettings};
 use offshoot_workspace::{fork_files, recover_files};
 

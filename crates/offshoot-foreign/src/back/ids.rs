@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::clock::Millis;
+use offshoot_session::zone::Zone;
 
 use crate::key::hex_hash;
 

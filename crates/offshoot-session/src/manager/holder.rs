@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::MethodError;
-use crate::clock::{Millis, Zone};
+use crate::clock::Millis;
 use crate::entry::Source as _;
 use crate::entry_name::{Here, find_entry};
 use crate::id::{EntryId, SHORTEST_ID};
 use crate::session::Session;
 use crate::tree::NodeIx;
+use crate::zone::Zone;
 
 /// What methods need besides the session.
 #[derive(Debug, Clone)]

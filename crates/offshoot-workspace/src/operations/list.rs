@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use offshoot_session::children::{ChildInfo, ChildList};
-use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::clock::Millis;
 use offshoot_session::entry_name;
 use offshoot_session::error::Diagnostic;
 use offshoot_session::id::ShortIds;
@@ -14,6 +14,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
 use offshoot_session::store::Scope;
 use offshoot_session::text::{dollars, in_short, one_line};
+use offshoot_session::zone::Zone;
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::{FolderName, SessionName, Text};

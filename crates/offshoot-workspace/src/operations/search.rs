@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use offshoot_protocol::Secrets;
 use offshoot_search::index::IndexState;
 use offshoot_search::{Found, SearchIndex, SearchQuery, SearchedPlace, scan};
-use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::entry_name;
 use offshoot_session::session::{Options, Session, SpillPolicy};
 use offshoot_session::text::{counted, one_line};
+use offshoot_session::zone::Zone;
 
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::{SessionName, Text};

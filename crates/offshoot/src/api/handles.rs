@@ -5,13 +5,14 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use offshoot_session::clock::{Clock as _, Millis, SystemClock, Zone};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::error::Error;
 use offshoot_session::json::Object;
 use offshoot_session::manager::{AppendMethod, EntryNaming, Holder, MethodInput, MoveMethod, Params, ReadMethod};
 use offshoot_session::session::{Durability, NewSession, Options, PlannedMerge, PlannedPick, Session};
 use offshoot_session::store::{DirStore, Flavour, Root, file_name};
 use offshoot_session::tree::NodeIx;
+use offshoot_session::zone::Zone;
 use offshoot_workspace::Place;
 
 use super::records::{write_id, write_null};

@@ -38,7 +38,7 @@ pub(super) fn preferences(app: &App, args: &Args, files: &SettingsFiles, cwd: &s
     let found = || theme_files(app, args, &layers, Path::new(cwd));
     let themes = themes(app, &found, &settings, &files.position_prefix(&layers, "theme"));
     let Capabilities { colours: depth, images, rewraps, animates, answers_modes, notifier, .. } = detect(variable);
-    let zone = offshoot_session::clock::Zone::local().jiff();
+    let zone = offshoot_session::zone::Zone::local().jiff();
     let preferences = Preferences {
         themes,
         background,

@@ -1,7 +1,7 @@
 //! Retries of failed requests.
 
 use offshoot_protocol::Retry;
-use offshoot_session::clock::Zone;
+use offshoot_session::zone::Zone;
 
 use super::*;
 use crate::turn::{NextTry, next_try};

@@ -10,9 +10,10 @@ use crate::editor::Editor;
 use crate::keymap::Action;
 use crate::text::{ELLIPSIS, clean, fit, joined, line_width, truncate_line, width};
 use crate::theme::Token;
-use offshoot_session::clock::{Millis, Zone, took};
+use offshoot_session::clock::{Millis, took};
 use offshoot_session::text::one_line;
 use offshoot_session::transcript::ItemPart;
+use offshoot_session::zone::Zone;
 
 const SPINNER: [&str; 10] = ["⠋ ", "⠙ ", "⠹ ", "⠸ ", "⠼ ", "⠴ ", "⠦ ", "⠧ ", "⠇ ", "⠏ "];
 

@@ -6,7 +6,7 @@ use offshoot_foreign::{
     Agent, BackFormat, BackReport, BackWish, ImportWish, KeptVersions, OpenEnd, claude_session_id, codex_model,
     import_foreign, rollout_name, write_back,
 };
-use offshoot_session::clock::{Millis, Zone};
+use offshoot_session::clock::Millis;
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::Error;
 use offshoot_session::id::{IdSource as _, RandomIds};
@@ -14,6 +14,7 @@ use offshoot_session::json::Object;
 use offshoot_session::session::{Session, SpillPolicy};
 use offshoot_session::text::{counted, shell_word};
 use offshoot_session::tree::NodeIx;
+use offshoot_session::zone::Zone;
 use tempfile::TempDir;
 
 use super::ExportInput;
