@@ -235,6 +235,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether agents that it starts may change files while it runs, whatever its tier is.
+    fn starts_agents(&self) -> bool {
+        false
+    }
+
     /// Whether the calls of an answer that calls it run one after another, in their order. Otherwise they all run at once.
     fn is_sequential(&self) -> bool {
         false

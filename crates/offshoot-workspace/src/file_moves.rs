@@ -9,8 +9,8 @@ use offshoot_agent::branch_files::{FilePatch, file_patch};
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_agent::sessions::ReadyFiles;
 use offshoot_files::{
-    BegunRestore, ChangeSet, FILES_ENTRY, FileChange, FileState, FilesError, LeftFile, RestoreFor, RestorePlan,
-    RestoreReport, Workspace,
+    BegunRestore, ChangeSet, FILES_ENTRY, FileChange, FileState, FilesError, LeftFile, PlannedFile, RestoreFor,
+    RestorePlan, RestoreReport, Workspace,
 };
 use offshoot_protocol::{AgentError, FilesAlong, FilesThatCame};
 use offshoot_session::compose::NewEntry;
@@ -305,17 +305,15 @@ impl FileMove {
         }
     }
 
-    /// The patch of each file that would change; `None` where a content is no text.
+    /// The patch of each file that would change, empty if only its permissions would; `None` where a content is no text.
     pub(crate) fn patches(&self, patch: fn(&str, &str, &str) -> String) -> Vec<(String, Option<String>)> {
-        let files = self.plan.files.iter();
-        files
-            .map(|file| {
-                (
-                    file.path.to_string(),
-                    self.workspace.texts(file).map(|(old, new)| patch(file.path.as_str(), &old, &new)),
-                )
-            })
-            .collect()
+        let of_file = |file: &PlannedFile| {
+            let (old, new) = self.workspace.texts(file)?;
+            // An empty file that comes or goes has no line either.
+            let stays = file.current != FileState::Absent && file.target != FileState::Absent;
+            Some(if stays && old == new { String::new() } else { patch(file.path.as_str(), &old, &new) })
+        };
+        self.plan.files.iter().map(|file| (file.path.to_string(), of_file(file))).collect()
     }
 
     pub(crate) fn into_moved(self, report: Option<RestoreReport>) -> FileMoveOutcome {

@@ -87,6 +87,11 @@ impl Children {
         is_first.then(|| self.states.values().filter_map(|state| state.file.clone()).collect())
     }
 
+    /// The ids of those that run now.
+    pub(super) fn running(&self) -> impl Iterator<Item = &String> {
+        self.running.keys()
+    }
+
     /// Those that go on beside the conversation.
     pub(super) fn in_background(&self) -> Arc<Mutex<StayingChildren>> {
         Arc::clone(&self.staying)

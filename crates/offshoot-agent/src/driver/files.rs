@@ -2,7 +2,7 @@
 //!
 //! Nothing is read before the first call that may change a file. A failure stops no call: a notice says that its files are not recorded.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use offshoot_session::tree::NodeIx;
 use super::{Driver, DriverInput};
 use crate::file_entries::files_data;
 use crate::setup::Setup;
-use crate::tool::{Tier, Tool, ToolContext};
+use crate::tool::{TASK_TOOL, Tier, Tool, ToolContext};
 use crate::turn::{Call, Ticket};
 use crate::writer::OwnedSession;
 
@@ -27,8 +27,8 @@ pub(super) struct DriverFiles {
     /// With the folder and the session that it is for.
     recorder: Option<(PathBuf, String, Arc<Recorder>)>,
     batch: Option<(Ticket, RecordedBatch)>,
-    /// The commands that ran in the background when the last batch began.
-    beside: BTreeSet<String>,
+    /// What ran beside the conversation when the last batch began.
+    beside: BTreeMap<String, &'static str>,
     /// Of commands of the user that ended during a turn.
     waiting: Vec<(Arc<Recorder>, BatchChanges)>,
     /// Whether it was said that files are not recorded.
@@ -45,8 +45,9 @@ pub(crate) struct RecordedBatch {
 impl RecordedBatch {
     /// Before a call runs.
     pub(super) async fn before(&self, tool: &dyn Tool, call: &Call, context: &ToolContext) -> FilesResult<()> {
-        // A tool of an extension may do more than it says.
-        let tier = if tool.provider().is_none() { tool.tier(&call.arguments, context) } else { Tier::Exec };
+        // A tool of an extension may do more than it says, and so may agents that a tool starts.
+        let is_own = tool.provider().is_none() && !tool.starts_agents();
+        let tier = if is_own { tool.tier(&call.arguments, context) } else { Tier::Exec };
         let changing = ChangingCall { id: call.id.clone(), name: call.name.clone() };
         match tier {
             Tier::Read(_) => Ok(()),
@@ -134,15 +135,19 @@ impl Driver {
         Some(RecordedBatch { batch: recorder.begin_beside(beside), recorder })
     }
 
-    /// The commands that may have changed files since the last batch began: those that run in the background, and those that did then.
+    /// What may have changed files since the last batch began: what runs beside the conversation, and what did then.
     fn ran_beside(&mut self) -> Vec<ChangingCall> {
-        let running: BTreeSet<String> = self.running_beside();
-        let ran = std::mem::replace(&mut self.files.beside, running.clone());
-        ran.union(&running).map(|id| ChangingCall { id: id.clone(), name: "background".to_owned() }).collect()
+        let running = self.running_beside();
+        let mut ran = std::mem::replace(&mut self.files.beside, running.clone());
+        ran.extend(running);
+        ran.into_iter().map(|(id, name)| ChangingCall { id, name: name.to_owned() }).collect()
     }
 
-    fn running_beside(&self) -> BTreeSet<String> {
-        self.background.all().into_iter().filter(BackgroundCommand::is_running).map(|command| command.id).collect()
+    /// Commands in the background, and agents that go on without a call that waits for them; each with the name of its tool.
+    fn running_beside(&self) -> BTreeMap<String, &'static str> {
+        let commands = self.background.all().into_iter().filter(BackgroundCommand::is_running);
+        let agents = self.children.running().map(|id| (id.clone(), TASK_TOOL));
+        commands.map(|command| (command.id, "background")).chain(agents).collect()
     }
 
     fn recorder(&mut self) -> Option<Arc<Recorder>> {

@@ -67,6 +67,10 @@ impl Tool for Task {
         Some("give work to other agents")
     }
 
+    fn starts_agents(&self) -> bool {
+        true
+    }
+
     /// It does nothing by itself: every call of an agent that it starts is judged for itself.
     fn tier(&self, _arguments: &Value, _place: &ToolContext) -> Tier {
         Tier::Read(Vec::new())

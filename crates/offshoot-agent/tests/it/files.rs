@@ -56,6 +56,39 @@ fn calls_that_run_at_once_have_one_entry_after_their_results() {
     });
 }
 
+/// An agent that a call starts works in the same folder: its files are those of the call, in the parent's session alone.
+#[test]
+fn what_an_agent_that_was_started_changes_is_recorded_with_the_call_that_started_it() {
+    run(async {
+        let arguments = json!({"tasks": [{"task": "count them", "name": "Alpha", "agent": "task"}]});
+        let world = World::new([
+            Reply::say([call("task", "c1", &arguments)]),
+            Reply::call("write", "k1", json!({"path": "of-child", "content": "1\n"})).on("count them"),
+            Reply::text("There is one.").on("count them"),
+            Reply::text("One, says Alpha."),
+        ]);
+        let (agent, _events) = start(&world);
+        assert_eq!(agent.prompt("how many?").await, Ok(Settled::Done));
+        world.no_problems();
+        let (root, children) = crate::children::files(&world);
+        let recorded = |file| {
+            crate::children::lines(file)
+                .iter()
+                .filter(|line| line["customType"] == "offshoot.files")
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        let found = recorded(&root);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let data = &found[0]["data"];
+        assert_eq!(
+            (&data["changes"][0]["path"], &data["calls"]),
+            (&json!("of-child"), &json!([{"id": "c1", "name": "task"}]))
+        );
+        assert!(recorded(&children[0]).is_empty(), "once is enough");
+    });
+}
+
 #[test]
 fn a_call_that_is_stopped_has_changed_what_it_has_changed() {
     run(async {

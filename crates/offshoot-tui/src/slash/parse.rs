@@ -23,6 +23,8 @@ pub enum Mistake {
     Level(String),
     #[error("/{} has no option {option}{}", .spec.name, options(.spec))]
     Option { spec: &'static Spec, option: String },
+    #[error("/{} has no option {option}; its options are --files and --across-commits", .spec.name)]
+    FilesOption { spec: &'static Spec, option: String },
     #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
     #[error("{0:?} is not a mode of the sandbox; the modes are off, workspace and read-only")]
@@ -62,6 +64,9 @@ impl Mistake {
         Self::Unknown { name, suggestion }
     }
 }
+
+/// Commands that go to an entry, of which a line has nothing else but what becomes of the files.
+const GOING: [&str; 4] = ["switch", "fork", "branch-here", "pop"];
 
 /// Words that leave when nothing else is typed, as in a shell.
 const LEAVING: [&str; 2] = ["exit", "quit"];
@@ -107,6 +112,10 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
         return Err(Mistake::TooMuch { spec });
     }
     let (going, along) = with_files(arguments);
+    let last = going.rsplit(char::is_whitespace).next().unwrap_or_default();
+    if GOING.contains(&spec.name) && is_option_like(last) {
+        return Err(Mistake::FilesOption { spec, option: last.to_owned() });
+    }
     let going = || unquoted(Some(going));
     let missing = Mistake::Missing(spec);
     Ok(match spec.name {
@@ -221,6 +230,11 @@ fn with_files(arguments: &str) -> (&str, FilesAlong) {
     }
 }
 
+/// A label that looks like this is quoted.
+fn is_option_like(word: &str) -> bool {
+    word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphabetic) && !name.ends_with('"'))
+}
+
 /// A path or a label of an entry may be quoted.
 fn unquoted(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
@@ -321,6 +335,10 @@ mod tests {
             ("/pop --files", "Pop(None, Come)"),
             ("/export-branch a1 \"my file.md\"", "ExportBranch { entry: \"a1\", path: Some(\"my file.md\") }"),
             ("/switch \"the fix\"", "Switch(\"the fix\", Stay)"),
+            ("/switch \"a --label\"", "Switch(\"a --label\", Stay)"),
+            ("/switch a1 --fils", "/switch has no option --fils; its options are --files and --across-commits"),
+            ("/fork --file --files", "/fork has no option --file; its options are --files and --across-commits"),
+            ("/pop --summary", "/pop has no option --summary; its options are --files and --across-commits"),
             ("/switch the fix", "Switch(\"the fix\", Stay)"),
             ("/pop \"\"", "Pop(None, Stay)"),
             ("/export-branch \"the fix\" out.md", "ExportBranch { entry: \"the fix\", path: Some(\"out.md\") }"),

@@ -384,7 +384,7 @@ impl Output for FilesOutput {
                 }
                 for (path, patch) in patches {
                     match patch {
-                        Some(patch) if !patch.contains("\n@@") => {
+                        Some(patch) if patch.is_empty() => {
                             words.line(format!("{}: its permissions would change", one_line(path, 200)));
                         }
                         Some(patch) => words.line(clean_lines(patch).trim_end_matches('\n').to_owned()),

@@ -122,6 +122,7 @@ impl Operation for Undo {
         let plan = session.plan_undo().map_err(|error| match Failure::said_since(&error) {
             Some(before) => {
                 let goes = NextStep::new("switch", "goes back anyway").with(before);
+                let goes = if input.files { goes.with("--files") } else { goes };
                 Failure::from(error).hint(Hint::Step(goes))
             }
             None => error.into(),

@@ -43,6 +43,8 @@ fn a_message_since_blocks() {
     hint: `offshoot switch sample.jsonl 42e6b1f9` goes back anyway
     [exit code 5]
     ");
+    let said = world.run("undo sample.jsonl --files");
+    assert!(said.contains("`offshoot switch sample.jsonl 42e6b1f9 --files` goes back anyway"), "{said}");
     assert_eq!(world.snapshot(), before);
 }
 
