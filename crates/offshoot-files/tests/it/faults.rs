@@ -116,6 +116,43 @@ fn a_lower_bound_leaves_larger_files_as_they_are_and_the_earlier_bound_brings_th
     assert_eq!(bench.read("large"), "l".repeat(2000), "{report:?}");
 }
 
+/// An entry of so many paths would make the session large: it names the list in the store.
+#[test]
+fn an_entry_of_many_paths_holds_the_hash_of_their_list() {
+    assert_eq!(FileLimits::default().changes, 1000);
+    let mut bench = Bench::with(FileLimits { changes: 3, ..FileLimits::default() });
+    let start = bench.leaf;
+    let few = bench.bash(|root| (0..3).for_each(|at| fs::write(root.join(format!("few{at}")), "x\n").unwrap()));
+    let many = bench.bash(|root| (0..4).for_each(|at| fs::write(root.join(format!("many{at}")), "x\n").unwrap()));
+    let data = |node: usize| bench.nodes[node].data.clone().unwrap();
+    assert!(data(few).contains("few2") && !data(few).contains("\"manifest\":\""), "{}", data(few));
+    assert!(!data(many).contains("many") && data(many).contains("\"manifest\":\""), "{}", data(many));
+    bench.restore(start);
+    assert!(bench.names().is_empty());
+    bench.restore(many);
+    assert_eq!(bench.names().len(), 7);
+}
+
+/// What is not covered beside contents: folders without files, and that two names are one file.
+#[test]
+fn empty_folders_stay_as_they_are_and_hard_links_are_separated() {
+    let mut bench = Bench::new();
+    bench.write("a", "one\n");
+    fs::hard_link(bench.root().join("a"), bench.root().join("b")).unwrap();
+    fs::create_dir(bench.root().join("gone")).unwrap();
+    let start = bench.leaf;
+    bench.bash(|root| {
+        fs::write(root.join("a"), "two\n").unwrap();
+        fs::create_dir(root.join("made")).unwrap();
+        fs::remove_dir(root.join("gone")).unwrap();
+    });
+    bench.restore(start);
+    assert_eq!((bench.read("a"), bench.read("b")), ("one\n".to_owned(), "one\n".to_owned()));
+    assert!(bench.root().join("made").exists() && !bench.root().join("gone").exists());
+    bench.write("a", "three\n");
+    assert_eq!(bench.read("b"), "one\n", "they are two files now");
+}
+
 #[test]
 fn no_bound_makes_a_file_recorded_that_no_memory_holds() {
     let bench = Bench::with(FileLimits { file: u64::MAX, ..FileLimits::default() });
