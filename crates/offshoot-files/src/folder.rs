@@ -106,6 +106,40 @@ impl Folder {
         }
     }
 
+    /// [`Folder::read`], or [`Folder::read_spelled`].
+    pub(crate) fn read_of(&self, path: &RelPath, only_this_spelling: bool) -> io::Result<Found> {
+        if only_this_spelling { self.read_spelled(path) } else { self.read(path) }
+    }
+
+    /// The same where only this spelling counts. A file system that does not tell cases apart gives a file for other spellings of its
+    /// name, too.
+    fn read_spelled(&self, path: &RelPath) -> io::Result<Found> {
+        let found = self.read(path)?;
+        let is_nothing = found.state == FileState::Absent && !found.is_folder;
+        if is_nothing || self.is_spelled(path)? {
+            return Ok(found);
+        }
+        Ok(Found { state: FileState::Absent, bytes: None, is_folder: false })
+    }
+
+    /// Whether every name on the way is in its folder's list.
+    fn is_spelled(&self, path: &RelPath) -> io::Result<bool> {
+        let mut folder = self.root.try_clone()?;
+        let mut parts = path.parts().into_iter().peekable();
+        while let Some(part) = parts.next() {
+            if !has_name(&folder, &part)? {
+                return Ok(false);
+            }
+            if parts.peek().is_some() {
+                folder = match rustix::fs::openat(&folder, &part, FOLDER, Mode::empty()) {
+                    Err(error) if is_nothing(error) => return Ok(false),
+                    next => next?,
+                };
+            }
+        }
+        Ok(true)
+    }
+
     /// Makes a new file or link under a scratch name in the workspace's folder.
     pub(crate) fn prepare(&self, new: &NewFile<'_>, scratch: &str) -> io::Result<()> {
         let scratch = OsStr::new(scratch);
@@ -140,11 +174,11 @@ impl Folder {
             return Ok(Put::Changed);
         };
         let put = if *expected == FileState::Absent {
-            match rustix::fs::renameat_with(&self.root, scratch, &folder, &name, RenameFlags::NOREPLACE) {
+            match rename_to_free((&self.root, scratch), (&folder, &name)) {
                 Ok(()) => Put::Done,
                 // A folder that holds no file is not in the way.
                 Err(rustix::io::Errno::EXIST) if remove_hollow(&folder, &name, 0) => {
-                    rustix::fs::renameat_with(&self.root, scratch, &folder, &name, RenameFlags::NOREPLACE)?;
+                    rename_to_free((&self.root, scratch), (&folder, &name))?;
                     Put::Done
                 }
                 Err(rustix::io::Errno::EXIST) => Put::Changed,
@@ -160,12 +194,11 @@ impl Folder {
 
     /// Exchanges two names, and back if the old file is not the one that was expected.
     fn exchange(&self, scratch: &OsStr, folder: &OwnedFd, name: &OsStr, expected: &FileState) -> io::Result<Put> {
-        use rustix::io::Errno;
         match rustix::fs::renameat_with(&self.root, scratch, folder, name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
-            Err(Errno::NOENT) => return Ok(Put::Changed),
+            Err(rustix::io::Errno::NOENT) => return Ok(Put::Changed),
             // A file system without exchanges: it is compared before instead.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            Err(error) if is_unknown_flag(error) => {
                 if read_at(folder, name, self.limit)?.state != *expected {
                     return Ok(Put::Changed);
                 }
@@ -185,13 +218,13 @@ impl Folder {
     pub(crate) fn take_away(&self, path: &RelPath, expected: &FileState, scratch: &str) -> io::Result<Put> {
         let scratch = OsStr::new(scratch);
         let Some(Seat { folder, name }) = self.seat(path)? else { return Ok(Put::Changed) };
-        match rustix::fs::renameat_with(&folder, &name, &self.root, scratch, RenameFlags::NOREPLACE) {
+        match rename_to_free((&folder, &name), (&self.root, scratch)) {
             Ok(()) => {}
             Err(rustix::io::Errno::NOENT) => return Ok(Put::Changed),
             Err(error) => return Err(error.into()),
         }
         if !read_at(&self.root, scratch, self.limit).is_ok_and(|found| found.state == *expected) {
-            rustix::fs::renameat_with(&self.root, scratch, &folder, &name, RenameFlags::NOREPLACE)?;
+            rename_to_free((&self.root, scratch), (&folder, &name))?;
             return Ok(Put::Changed);
         }
         self.forget(scratch)?;
@@ -207,9 +240,7 @@ impl Folder {
         let exchanged = rustix::fs::renameat_with(&self.root, scratch, &folder, &name, RenameFlags::EXCHANGE);
         match exchanged {
             Ok(()) => self.forget(scratch),
-            Err(rustix::io::Errno::NOENT) => {
-                Ok(rustix::fs::renameat_with(&self.root, scratch, &folder, &name, RenameFlags::NOREPLACE)?)
-            }
+            Err(rustix::io::Errno::NOENT) => Ok(rename_to_free((&self.root, scratch), (&folder, &name))?),
             Err(error) => Err(error.into()),
         }
     }
@@ -246,6 +277,39 @@ impl Folder {
 pub(crate) enum NewFile<'a> {
     File { bytes: &'a [u8], mode: u32 },
     Link { target: &'a str },
+}
+
+/// Whether a file system, such as NFS or one of a user's program, knows no exchange of names, or no name that must be free.
+fn is_unknown_flag(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&error)
+}
+
+/// Gives a file another name, if nothing has that.
+fn rename_to_free(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+        Err(error) if is_unknown_flag(error) => rename_after_a_look(from, to),
+        renamed => renamed,
+    }
+}
+
+/// The same for a file system that cannot do it in one step.
+fn rename_after_a_look(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> rustix::io::Result<()> {
+    match rustix::fs::statat(to.0, to.1, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Err(rustix::io::Errno::EXIST),
+        Err(rustix::io::Errno::NOENT) => rustix::fs::renameat(from.0, from.1, to.0, to.1),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a folder's list has exactly this name.
+fn has_name(folder: &OwnedFd, name: &OsStr) -> io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        if entry?.file_name().to_bytes() == name.as_bytes() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn write_new(folder: &OwnedFd, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -350,5 +414,31 @@ mod tests {
         }
         let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["d"], "no scratch name stays");
+    }
+
+    #[test]
+    fn without_a_flag_for_it_a_name_that_is_taken_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path(), 1000).unwrap();
+        std::fs::write(dir.path().join("from"), "ours").unwrap();
+        std::fs::write(dir.path().join("taken"), "theirs").unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
+        let rename = |to: &str| rename_after_a_look((&folder.root, OsStr::new("from")), (&folder.root, OsStr::new(to)));
+        assert_eq!(rename("taken"), Err(rustix::io::Errno::EXIST));
+        assert_eq!(rename("link"), Err(rustix::io::Errno::EXIST));
+        assert_eq!(rename("free"), Ok(()));
+        let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!((read("taken").as_str(), read("free").as_str()), ("theirs", "ours"));
+    }
+
+    #[test]
+    fn a_name_is_spelled_as_its_folder_lists_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path(), 1000).unwrap();
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        std::fs::write(dir.path().join("d/a"), "x").unwrap();
+        let is_spelled = |path: &str| folder.is_spelled(&RelPath::try_from(path.to_owned()).unwrap()).unwrap();
+        assert!(is_spelled("d/a") && is_spelled("d"));
+        assert!(!is_spelled("d/A") && !is_spelled("D/a") && !is_spelled("d/a/b"));
     }
 }

@@ -1,11 +1,12 @@
 //! What a restore would do, file by file: the route held against what is on disk. Writes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{FilesResult, io_error};
-use crate::folder::Folder;
+use crate::folder::{Folder, Found};
 use crate::merge::merge;
 use crate::rel_path::RelPath;
 use crate::route::{Route, RouteStep};
@@ -25,8 +26,18 @@ pub struct PlannedFile {
     pub target: FileState,
     /// Whether it has changes of somebody else, which stay.
     pub is_merged: bool,
+    /// Whether another file of the plan has the same name but for case: a rename of case. Then only this spelling counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_twin: bool,
     #[serde(skip)]
     pub(crate) merged: Option<Vec<u8>>,
+}
+
+impl PlannedFile {
+    /// What is in its place now.
+    pub(crate) fn found(&self, folder: &Folder) -> io::Result<Found> {
+        folder.read_of(&self.path, self.has_twin)
+    }
 }
 
 /// A file that stays as it is, because somebody else changed it.
@@ -87,7 +98,8 @@ impl PlanPlace<'_> {
     /// The steps of each path, from what is there.
     pub(crate) fn plan(self, route: Route) -> FilesResult<RestorePlan> {
         let mut plan = RestorePlan::default();
-        route.into_iter().try_for_each(|(path, steps)| self.add(&mut plan, path, |_| steps))?;
+        let twins = twins(route.keys());
+        route.into_iter().try_for_each(|(path, steps)| self.add(&mut plan, &twins, path, |_| steps))?;
         Ok(plan)
     }
 
@@ -95,18 +107,21 @@ impl PlanPlace<'_> {
     pub(crate) fn plan_to(self, files: BTreeMap<RelPath, FileState>) -> FilesResult<RestorePlan> {
         let mut plan = RestorePlan::default();
         let whole = |current: &FileState, to| vec![RouteStep { from: current.clone(), to }];
-        files.into_iter().try_for_each(|(path, to)| self.add(&mut plan, path, |current| whole(current, to)))?;
+        let twins = twins(files.keys());
+        files.into_iter().try_for_each(|(path, to)| self.add(&mut plan, &twins, path, |current| whole(current, to)))?;
         Ok(plan)
     }
 
     fn add(
         self,
         plan: &mut RestorePlan,
+        twins: &HashSet<String>,
         path: RelPath,
         steps: impl FnOnce(&FileState) -> Vec<RouteStep>,
     ) -> FilesResult<()> {
         let whole = self.folder.path.join(path.to_path());
-        let found = self.folder.read(&path).map_err(io_error("read", &whole))?;
+        let has_twin = twins.contains(&without_case(&path));
+        let found = self.folder.read_of(&path, has_twin).map_err(io_error("read", &whole))?;
         // A folder in the place of a file goes with its files, if all of them do; otherwise the file finds it in its way.
         let has_key = found.bytes.as_deref().is_some_and(|bytes| (self.keys.0)(bytes));
         let current = match found.is_folder {
@@ -120,13 +135,23 @@ impl PlanPlace<'_> {
             Planned::Nothing => {}
             Planned::File { target, merged } => {
                 let is_merged = merged.is_some();
-                plan.files.push(PlannedFile { path, current, target, is_merged, merged });
+                plan.files.push(PlannedFile { path, current, target, is_merged, has_twin, merged });
             }
             Planned::Conflict(ours) => plan.conflicts.push(FileConflict { path, ours }),
             Planned::Left(why) => plan.left.push(LeftFile { path, why }),
         }
         Ok(())
     }
+}
+
+fn without_case(path: &RelPath) -> String {
+    path.as_str().to_lowercase()
+}
+
+/// The names, without case, that several paths have.
+fn twins<'a>(paths: impl Iterator<Item = &'a RelPath>) -> HashSet<String> {
+    let mut known = HashSet::new();
+    paths.map(without_case).filter(|name| !known.insert(name.clone())).collect()
 }
 
 /// Takes the steps from what is there. A step that meets what it does not expect is merged.

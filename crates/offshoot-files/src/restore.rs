@@ -137,7 +137,7 @@ impl RestorePlace<'_> {
         let whole = self.folder.path.join(file.path.to_path());
         let cannot = || io_error("read", &whole);
         self.folder.can_change(&file.path).map_err(io_error("change", &whole))?;
-        let found = self.folder.read(&file.path).map_err(cannot())?;
+        let found = file.found(self.folder).map_err(cannot())?;
         let is_same = found.state == file.current || (found.is_folder && file.current == FileState::Absent);
         if !is_same {
             return Err(FilesError::Beyond(format!("{} has just been changed: try again", file.path)));
@@ -338,7 +338,7 @@ impl RestorePlace<'_> {
         let whole = self.folder.path.join(file.path.to_path());
         let cannot = || io_error("restore", &whole);
         let aside = self.folder.read_scratch(scratch).map_err(cannot())?;
-        let found = self.folder.read(&file.path).map_err(cannot())?;
+        let found = file.found(self.folder).map_err(cannot())?;
         let was_changed = found.state == file.target && aside != FileState::Absent && aside != file.target;
         if was_changed && aside != file.current {
             // Somebody's: it was taken out and not put back.
@@ -346,7 +346,7 @@ impl RestorePlace<'_> {
         } else {
             self.folder.forget(scratch).map_err(cannot())?;
         }
-        let found = self.folder.read(&file.path).map_err(cannot())?;
+        let found = file.found(self.folder).map_err(cannot())?;
         if found.state == file.target { Ok(()) } else { self.prepare(file, scratch) }
     }
 
@@ -357,7 +357,7 @@ impl RestorePlace<'_> {
             .iter()
             .cloned()
             .enumerate()
-            .partition(|(_, file)| self.folder.read(&file.path).is_ok_and(|found| found.state == file.target));
+            .partition(|(_, file)| file.found(self.folder).is_ok_and(|found| found.state == file.target));
         let mut report = RestoreReport::default();
         for (_, file) in done {
             match file.target {

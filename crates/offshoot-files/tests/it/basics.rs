@@ -122,3 +122,25 @@ fn what_changes_between_calls_while_a_command_runs_in_the_background_is_owned_an
     bench.restore(before);
     assert_eq!(bench.read("unknown"), "a stranger's\n");
 }
+
+/// On a file system that does not tell cases apart, the old name would be the file with the new one.
+#[test]
+fn names_that_change_in_case_alone_come_back() {
+    let mut bench = Bench::new();
+    bench.write("a.txt", "one\n");
+    bench.write("sub/b", "b\n");
+    let start = bench.leaf;
+    let (before, after) = (["a.txt", "sub/b"], ["A.txt", "Sub/b"]);
+    let ran = bench.bash(|root| {
+        for (from, to) in [("a.txt", "A.txt"), ("sub", "Sub")] {
+            fs::rename(root.join(from), root.join("between")).unwrap();
+            fs::rename(root.join("between"), root.join(to)).unwrap();
+        }
+    });
+    for (entry, names) in [(start, before), (ran, after), (start, before)] {
+        let report = bench.restore(entry);
+        assert_eq!((report.written.len(), report.removed.len(), report.conflicts.len()), (2, 2, 0), "{report:?}");
+        assert_eq!(copy_of(&bench.root()).into_keys().collect::<Vec<_>>(), names.map(std::path::PathBuf::from));
+        assert_eq!((bench.read(names[0]).as_str(), bench.read(names[1]).as_str()), ("one\n", "b\n"));
+    }
+}
