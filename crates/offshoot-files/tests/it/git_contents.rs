@@ -106,3 +106,40 @@ fn a_large_repository_is_covered_and_as_many_other_files_are_not() {
         assert_eq!(bench.read("f7"), if is_tracked { "7\n" } else { "changed by a call\n" });
     }
 }
+
+/// As git-lfs does, a filter keeps a pointer in git's objects and the content on disk.
+#[test]
+fn what_a_filter_keeps_in_another_form_comes_back_from_the_store() {
+    let mut bench = repository();
+    git(&bench, &["config", "filter.lfs.clean", "cut -c 1-7"]);
+    git(&bench, &["config", "filter.lfs.smudge", "cat"]);
+    bench.write(".gitattributes", "big filter=lfs\n");
+    bench.write("big", "pointer, and the content of a large file\n");
+    git(&bench, &["add", "."]);
+    git(&bench, &["commit", "-qm", "y"]);
+    let (start, before) = (bench.leaf, bench.read("big"));
+    bench.bash(|root| fs::write(root.join("big"), "changed by a call\n").unwrap());
+    bench.restore(start);
+    assert_eq!(bench.read("big"), before);
+}
+
+#[test]
+fn nothing_of_git_changes_and_what_a_rule_names_is_left_out_though_git_tracks_it() {
+    let mut bench = repository();
+    bench.write(".gitignore", "*.log\n");
+    bench.write("kept.log", "one\n");
+    git(&bench, &["add", "-f", "."]);
+    git(&bench, &["commit", "-qm", "y"]);
+    let start = bench.leaf;
+    let ran = bench.bash(|root| {
+        fs::write(root.join("clean"), "changed by a call\n").unwrap();
+        fs::write(root.join("kept.log"), "two\n").unwrap();
+    });
+    let of_git = |bench: &Bench| copy_of(&bench.root().join(".git"));
+    let before = of_git(&bench);
+    for (entry, clean) in [(start, "as committed\n"), (ran, "changed by a call\n")] {
+        bench.restore(entry);
+        assert_eq!((bench.read("clean").as_str(), bench.read("kept.log").as_str()), (clean, "two\n"));
+        assert!(of_git(&bench) == before, "nothing of git's folder changes");
+    }
+}

@@ -207,6 +207,45 @@ fn the_command_shows_compares_restores_and_collects() {
     assert_eq!(talk.lines().last().unwrap()["id"], last.as_str(), "nothing was written to the session");
 }
 
+/// Makes every content of the stores older than any that may still be under way.
+fn age_contents(folder: &std::path::Path) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            age_contents(&entry.path());
+        } else {
+            let file = std::fs::File::options().write(true).open(entry.path()).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn contents_that_only_a_session_in_the_trash_needs_go_and_those_of_others_stay() {
+    let talk = Talk::new([
+        edit("c1", "a.txt", "one", "two"),
+        Reply::text("done"),
+        edit("c2", "a.txt", "two", "three"),
+        Reply::text("done"),
+    ]);
+    session(&talk);
+    let first = talk.lines()[0]["id"].as_str().unwrap().to_owned();
+    let said = talk.run(&["-p", "change it again", "--approval", "auto"]);
+    assert!(said.contains("done"), "{said}");
+    let lines = std::fs::read_to_string(&talk.files()[1]).unwrap();
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let prompt = lines.find(|line| line["message"]["role"] == "user").unwrap()["id"].clone();
+    age_contents(&talk.world.home().join(".local/share/offshoot/files"));
+    let collected = || talk.run(&["files", "gc", "latest"]);
+    assert!(collected().starts_with("removed, needed by no session: 0 contents"));
+    talk.run(&["trash", &first]);
+    let said = collected();
+    assert!(said.starts_with("removed, needed by no session: 1 content,"), "{said}");
+    // What the other session needs is there, and so are the files as they are.
+    talk.run(&["switch", "latest", prompt.as_str().unwrap(), "--files"]);
+    assert_eq!(files(&talk)[0], "two\n");
+    assert!(collected().starts_with("removed, needed by no session: 0 contents"));
+}
+
 /// The bounds are the user's: a project can set neither.
 #[test]
 fn a_setting_says_how_large_a_recorded_file_is() {

@@ -248,6 +248,15 @@ impl Terminal {
         self
     }
 
+    /// Waits until the cursor is in this row and column: what is drawn may come in pieces.
+    pub(crate) fn until_cursor(&mut self, row: &str, column: u16) -> &mut Self {
+        let since = Instant::now();
+        while self.cursor() != (row.to_owned(), column) {
+            self.take_next(since, &format!("the cursor in {row:?}"));
+        }
+        self
+    }
+
     /// Everything that came in, with its sequences.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.raw).into_owned()

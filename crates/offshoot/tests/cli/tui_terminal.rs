@@ -343,8 +343,7 @@ fn a_look_elsewhere_changes_nothing() {
     let mut terminal = Terminal::offshoot_in(&talk, &["chat", "go"], (80, 24), &[("OFFSHOOT_NOW", "")]);
     terminal.until_text("Yes.").until_idle().send("dr\x1b[O\x1b[Iaft\x1b[O");
     terminal.until("the draft", |screen| screen.contains("\ndraft\n")).until_raw("\x1b[?25h");
-    assert_eq!(terminal.cursor(), ("draft".to_owned(), 5));
-    terminal.send("\x03/tree\r");
+    terminal.until_cursor("draft", 5).send("\x03/tree\r");
     terminal.until_text("Session tree").send("\x1b[O\x1b[I\x1b");
     terminal.until("the editor", |screen| !screen.contains("Session tree")).send("\x04");
     assert!(terminal.ended());
