@@ -25,16 +25,16 @@ impl RuleStore for NoRules {
 }
 
 /// An agent that stays when a run has ended.
-fn staying(world: &World) -> Setup {
+pub(crate) fn staying(world: &World) -> Setup {
     Setup { approver: Approver::FrontEnd(Arc::new(NoRules)), ..world.setup() }
 }
 
-fn called(id: &str, arguments: &Value) -> Reply {
+pub(crate) fn called(id: &str, arguments: &Value) -> Reply {
     let arguments = arguments.as_object().unwrap().clone();
     Reply::say([Say::Call { call: "task".to_owned(), id: id.to_owned(), arguments, signature: None }])
 }
 
-async fn child_ends(events: &mut Events, id: &str) {
+pub(crate) async fn child_ends(events: &mut Events, id: &str) {
     events.until(|event| matches!(event, Event::ChildEnd { child } if child.id == id)).await;
 }
 

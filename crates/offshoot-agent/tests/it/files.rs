@@ -1,21 +1,29 @@
 //! Changes of files are recorded after the results of the calls that made them, also of stopped calls and of the user's commands.
 
+use std::path::PathBuf;
+
 use offshoot_agent::Setup;
 use offshoot_agent::agent_session::AgentSession;
 use offshoot_agent::file_entries::FileRecording;
-use offshoot_agent::testing::script::{Reply, Say};
+use offshoot_agent::testing::script::{Gate, Reply, Say};
 use offshoot_files::FileLimits;
 use offshoot_protocol::{Event, Settled};
 use serde_json::{Value, json};
 
+use crate::children_orders::{called, child_ends, staying};
 use crate::world::{Events, World, prompting, run};
 
 /// An agent that records files.
 fn start(world: &World) -> (AgentSession, Events) {
+    start_with(world, world.setup(), &[])
+}
+
+/// The same with other settings, where these folders are not recorded.
+fn start_with(world: &World, setup: Setup, never: &[PathBuf]) -> (AgentSession, Events) {
     let (data, session) = (world.path("data"), world.session());
-    let never = vec![data.clone()];
+    let never = [std::slice::from_ref(&data), never].concat();
     let files = Some(FileRecording { data, limits: FileLimits::default(), never });
-    let mut setup = Setup { files, ..world.setup() };
+    let mut setup = Setup { files, ..setup };
     setup.tool_context.set_session(session.id(), session.file());
     world.start_with(session, setup)
 }
@@ -144,6 +152,38 @@ fn what_a_command_changes_in_the_background_is_recorded_at_the_end_of_the_next_t
             .filter_map(|change| change["path"].as_str())
             .collect();
         assert_eq!(paths, ["gone", "late"]);
+        agent.close().await;
+    });
+}
+
+/// An agent that goes on beside the conversation changes a file when no call waits for it: the entry names it.
+#[test]
+fn what_an_agent_in_the_background_changes_is_recorded_at_the_end_of_the_next_turn() {
+    run(async {
+        let gate = Gate::new();
+        let order = json!({"background": true, "tasks": [{"task": "write it down", "name": "Alpha"}]});
+        let write = Reply::call("write", "k1", json!({"path": "late", "content": "1\n"})).on("write it down");
+        let world = World::new([
+            called("c1", &order),
+            Reply::text("Begun.").on("zulu"),
+            Reply { gate: Some((0, gate.clone())), ..write },
+            Reply::text("Done.").on("write it down"),
+            Reply::text("Later.").on("zulu"),
+        ]);
+        let (agent, mut events) = start_with(&world, staying(&world), &[world.path("sessions")]);
+        assert_eq!(prompting(&agent, "zulu: start it").await.unwrap(), Ok(Settled::Done));
+        gate.open();
+        child_ends(&mut events, "Alpha").await;
+        assert_eq!(prompting(&agent, "zulu: and now?").await.unwrap(), Ok(Settled::Done));
+        let (root, _) = crate::children::files(&world);
+        let lines = crate::children::lines(&root);
+        let recorded: Vec<&Value> = lines.iter().filter(|line| line["customType"] == "offshoot.files").collect();
+        assert_eq!(recorded.len(), 1, "{recorded:?}");
+        let data = &recorded[0]["data"];
+        assert_eq!(
+            (&data["changes"][0]["path"], &data["calls"]),
+            (&json!("late"), &json!([{"id": "Alpha", "name": "task"}]))
+        );
         agent.close().await;
     });
 }
