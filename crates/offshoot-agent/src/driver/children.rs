@@ -166,7 +166,10 @@ impl Driver {
                 self.outbox.tell(*event);
                 ended.iter().for_each(|state| self.tell_of_staying(state));
             }
-            ChildInput::Runs { id, to } => drop(self.children.running.insert(id, to)),
+            ChildInput::Runs { id, to } => {
+                self.files.agent_begins(&id);
+                self.children.running.insert(id, to);
+            }
             ChildInput::Told { id, told } => self.told_by_child(&id, &told),
             ChildInput::Gone(id) => {
                 self.children.running.remove(&id);

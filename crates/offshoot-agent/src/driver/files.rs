@@ -27,7 +27,7 @@ pub(super) struct DriverFiles {
     /// With the folder and the session that it is for.
     recorder: Option<(PathBuf, String, Arc<Recorder>)>,
     batch: Option<(Ticket, RecordedBatch)>,
-    /// What ran beside the conversation when the last batch began.
+    /// What ran beside the conversation when the last turn ended or the last batch began, and the agents that have begun since.
     beside: BTreeMap<String, &'static str>,
     /// Of commands of the user that ended during a turn.
     waiting: Vec<(Arc<Recorder>, BatchChanges)>,
@@ -40,6 +40,13 @@ pub(super) struct DriverFiles {
 pub(crate) struct RecordedBatch {
     recorder: Arc<Recorder>,
     batch: BatchId,
+}
+
+impl DriverFiles {
+    /// An agent begins. The call that starts it may have ended before, and with it the turn.
+    pub(super) fn agent_begins(&mut self, id: &str) {
+        self.beside.insert(id.to_owned(), TASK_TOOL);
+    }
 }
 
 impl RecordedBatch {
