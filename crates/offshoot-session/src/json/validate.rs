@@ -56,8 +56,8 @@ pub enum Level {
     Block,
 }
 
-/// The members whose members and items [`validate_levels`] passes on, too: `within` of the outermost object, and in that
-/// object the array `list`.
+/// The members whose members and items [`Json::parse_levels`](super::Json::parse_levels) passes on, too: `within` of the outermost object,
+/// and in that object the array `list`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Below {
     /// A member of the outermost object.
