@@ -106,13 +106,23 @@ impl Folder {
         }
     }
 
+    /// Which file is at a path, by its device and its number; `None` if there is none.
+    pub(crate) fn identity(&self, path: &RelPath) -> io::Result<Option<(u64, u64)>> {
+        let Some(Seat { folder, name }) = self.seat(path)? else { return Ok(None) };
+        match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some((stat.st_dev, stat.st_ino))),
+            Err(error) if is_nothing(error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// [`Folder::read`], or [`Folder::read_spelled`].
     pub(crate) fn read_of(&self, path: &RelPath, only_this_spelling: bool) -> io::Result<Found> {
         if only_this_spelling { self.read_spelled(path) } else { self.read(path) }
     }
 
-    /// The same where only this spelling counts. A file system that does not tell cases apart gives a file for other spellings of its
-    /// name, too.
+    /// The same where only this spelling counts. A file system that does not tell cases or compositions of letters apart gives a file for
+    /// other spellings of its name, too.
     fn read_spelled(&self, path: &RelPath) -> io::Result<Found> {
         let found = self.read(path)?;
         let is_nothing = found.state == FileState::Absent && !found.is_folder;
@@ -288,12 +298,22 @@ fn is_unknown_flag(error: rustix::io::Errno) -> bool {
 /// Gives a file another name, if nothing has that.
 fn rename_to_free(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-        Err(error) if is_unknown_flag(error) => rename_after_a_look(from, to),
+        Err(error) if is_unknown_flag(error) => rename_by_link(from, to),
         renamed => renamed,
     }
 }
 
-/// The same for a file system that cannot do it in one step.
+/// The same for a file system that has no such flag. A second name for the file is refused if something has that name; where files
+/// have one name only, it is looked at just before.
+fn rename_by_link(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> rustix::io::Result<()> {
+    use rustix::io::Errno;
+    match rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()) {
+        Ok(()) => rustix::fs::unlinkat(from.0, from.1, AtFlags::empty()),
+        Err(error @ (Errno::EXIST | Errno::NOENT)) => Err(error),
+        Err(_) => rename_after_a_look(from, to),
+    }
+}
+
 fn rename_after_a_look(from: (&OwnedFd, &OsStr), to: (&OwnedFd, &OsStr)) -> rustix::io::Result<()> {
     match rustix::fs::statat(to.0, to.1, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(_) => Err(rustix::io::Errno::EXIST),
@@ -418,17 +438,29 @@ mod tests {
 
     #[test]
     fn without_a_flag_for_it_a_name_that_is_taken_is_not_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::open(dir.path(), 1000).unwrap();
-        std::fs::write(dir.path().join("from"), "ours").unwrap();
-        std::fs::write(dir.path().join("taken"), "theirs").unwrap();
-        std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
-        let rename = |to: &str| rename_after_a_look((&folder.root, OsStr::new("from")), (&folder.root, OsStr::new(to)));
-        assert_eq!(rename("taken"), Err(rustix::io::Errno::EXIST));
-        assert_eq!(rename("link"), Err(rustix::io::Errno::EXIST));
-        assert_eq!(rename("free"), Ok(()));
-        let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
-        assert_eq!((read("taken").as_str(), read("free").as_str()), ("theirs", "ours"));
+        for rename in [rename_by_link, rename_after_a_look] {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = Folder::open(dir.path(), 1000).unwrap();
+            std::fs::create_dir(dir.path().join("d")).unwrap();
+            std::fs::write(dir.path().join("from"), "ours").unwrap();
+            std::fs::write(dir.path().join("taken"), "theirs").unwrap();
+            std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
+            let rename =
+                |from: &str, to: &str| rename((&folder.root, OsStr::new(from)), (&folder.root, OsStr::new(to)));
+            assert_eq!(rename("from", "taken"), Err(rustix::io::Errno::EXIST));
+            assert_eq!(rename("from", "link"), Err(rustix::io::Errno::EXIST));
+            for (from, to) in [("from", "free"), ("link", "free link"), ("d", "free folder")] {
+                assert_eq!(rename(from, to), Ok(()), "{from}");
+            }
+            assert_eq!(rename("gone", "nothing"), Err(rustix::io::Errno::NOENT));
+            let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+            assert_eq!((read("taken").as_str(), read("free").as_str()), ("theirs", "ours"));
+            assert_eq!(std::fs::read_link(dir.path().join("free link")).unwrap(), Path::new("nowhere"));
+            let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<OsString> = names.collect();
+            names.sort();
+            assert_eq!(names, ["free", "free folder", "free link", "taken"]);
+        }
     }
 
     #[test]

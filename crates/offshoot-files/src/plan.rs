@@ -1,6 +1,6 @@
 //! What a restore would do, file by file: the route held against what is on disk. Writes nothing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct PlannedFile {
     pub target: FileState,
     /// Whether it has changes of somebody else, which stay.
     pub is_merged: bool,
-    /// Whether another file of the plan has the same name but for case: a rename of case. Then only this spelling counts.
+    /// Whether another path of the plan leads to the same file, as where only the case of a name changed. Then only this spelling counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_twin: bool,
     #[serde(skip)]
@@ -98,7 +98,7 @@ impl PlanPlace<'_> {
     /// The steps of each path, from what is there.
     pub(crate) fn plan(self, route: Route) -> FilesResult<RestorePlan> {
         let mut plan = RestorePlan::default();
-        let twins = twins(route.keys());
+        let twins = self.twins(route.keys())?;
         route.into_iter().try_for_each(|(path, steps)| self.add(&mut plan, &twins, path, |_| steps))?;
         Ok(plan)
     }
@@ -107,20 +107,35 @@ impl PlanPlace<'_> {
     pub(crate) fn plan_to(self, files: BTreeMap<RelPath, FileState>) -> FilesResult<RestorePlan> {
         let mut plan = RestorePlan::default();
         let whole = |current: &FileState, to| vec![RouteStep { from: current.clone(), to }];
-        let twins = twins(files.keys());
+        let twins = self.twins(files.keys())?;
         files.into_iter().try_for_each(|(path, to)| self.add(&mut plan, &twins, path, |current| whole(current, to)))?;
         Ok(plan)
+    }
+
+    /// The paths that lead to a file to which another one leads, too.
+    fn twins<'p>(self, paths: impl Iterator<Item = &'p RelPath>) -> FilesResult<HashSet<RelPath>> {
+        let (mut known, mut twins) = (HashMap::new(), HashSet::new());
+        for path in paths {
+            let identity = self.folder.identity(path);
+            let Some(identity) = identity.map_err(io_error("read", &self.folder.path.join(path.to_path())))? else {
+                continue;
+            };
+            if let Some(other) = known.insert(identity, path) {
+                twins.extend([path.clone(), other.clone()]);
+            }
+        }
+        Ok(twins)
     }
 
     fn add(
         self,
         plan: &mut RestorePlan,
-        twins: &HashSet<String>,
+        twins: &HashSet<RelPath>,
         path: RelPath,
         steps: impl FnOnce(&FileState) -> Vec<RouteStep>,
     ) -> FilesResult<()> {
         let whole = self.folder.path.join(path.to_path());
-        let has_twin = twins.contains(&without_case(&path));
+        let has_twin = twins.contains(&path);
         let found = self.folder.read_of(&path, has_twin).map_err(io_error("read", &whole))?;
         // A folder in the place of a file goes with its files, if all of them do; otherwise the file finds it in its way.
         let has_key = found.bytes.as_deref().is_some_and(|bytes| (self.keys.0)(bytes));
@@ -142,16 +157,6 @@ impl PlanPlace<'_> {
         }
         Ok(())
     }
-}
-
-fn without_case(path: &RelPath) -> String {
-    path.as_str().to_lowercase()
-}
-
-/// The names, without case, that several paths have.
-fn twins<'a>(paths: impl Iterator<Item = &'a RelPath>) -> HashSet<String> {
-    let mut known = HashSet::new();
-    paths.map(without_case).filter(|name| !known.insert(name.clone())).collect()
 }
 
 /// Takes the steps from what is there. A step that meets what it does not expect is merged.
