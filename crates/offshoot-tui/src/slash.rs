@@ -127,6 +127,9 @@ pub struct Spec {
     pub says: &'static str,
 }
 
+/// What a command takes that brings files: that they come, and that they come across commits of git.
+pub(crate) const FILES_OPTIONS: [&str; 2] = ["--files", "--across-commits"];
+
 impl Spec {
     #[must_use]
     pub fn needs_argument(&self) -> bool {

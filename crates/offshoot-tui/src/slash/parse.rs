@@ -3,7 +3,7 @@
 use offshoot_protocol::{ApprovalMode, FilesAlong, SandboxMode, ThinkingLevel};
 
 use super::alias::said_by;
-use super::{ALIASES, AuthAction, SlashCommand, Spec, commands, find, form};
+use super::{ALIASES, AuthAction, FILES_OPTIONS, SlashCommand, Spec, commands, find, form};
 use offshoot_settings::nearest::nearest;
 use offshoot_workspace::{ArgForm, OperationOrder, OrderMistake, find_operation};
 
@@ -23,8 +23,6 @@ pub enum Mistake {
     Level(String),
     #[error("/{} has no option {option}{}", .spec.name, options(.spec))]
     Option { spec: &'static Spec, option: String },
-    #[error("/{} has no option {option}; its options are --files and --across-commits", .spec.name)]
-    FilesOption { spec: &'static Spec, option: String },
     #[error("{0:?} is not an approval mode; the modes are auto, edits, ask and read-only")]
     Mode(String),
     #[error("{0:?} is not a mode of the sandbox; the modes are off, workspace and read-only")]
@@ -114,7 +112,7 @@ fn command(spec: &'static Spec, arguments: &str) -> Result<SlashCommand, Mistake
     let (going, along) = with_files(arguments);
     let last = going.rsplit(char::is_whitespace).next().unwrap_or_default();
     if GOING.contains(&spec.name) && is_option_like(last) {
-        return Err(Mistake::FilesOption { spec, option: last.to_owned() });
+        return Err(Mistake::Option { spec, option: last.to_owned() });
     }
     let going = || unquoted(Some(going));
     let missing = Mistake::Missing(spec);
@@ -185,8 +183,11 @@ fn operation(spec: &'static Spec, name: &str, line: &str) -> Result<OperationOrd
     })
 }
 
-/// The options of an operation, for who mistyped one.
+/// The options of a command, for who mistyped one.
 fn options(spec: &Spec) -> String {
+    if GOING.contains(&spec.name) {
+        return format!("; its options are {}", FILES_OPTIONS.join(" and "));
+    }
     let args = find_operation(spec.name).map(|row| row.args).unwrap_or_default();
     let flags: Vec<String> = args
         .iter()
@@ -216,16 +217,16 @@ fn first(both: &str) -> (&str, &str) {
     quoted.or_else(|| both.split_once(char::is_whitespace)).unwrap_or((both, ""))
 }
 
-/// What comes before `--files` and `--across-commits`, and what these say.
+/// What comes before [`FILES_OPTIONS`], and what these say.
 fn with_files(arguments: &str) -> (&str, FilesAlong) {
-    let (mut rest, mut files, mut across) = (arguments.trim(), false, false);
+    let (mut rest, mut given) = (arguments.trim(), [false; FILES_OPTIONS.len()]);
     loop {
         let (before, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
-        match last {
-            "--files" => files = true,
-            "--across-commits" => across = true,
-            _ => return (rest, FilesAlong::of(files).across_commits(across)),
-        }
+        let Some((_, is_given)) = FILES_OPTIONS.iter().zip(&mut given).find(|(option, _)| **option == last) else {
+            let [files, across] = given;
+            return (rest, FilesAlong::of(files).across_commits(across));
+        };
+        *is_given = true;
         rest = before.trim_end();
     }
 }

@@ -82,7 +82,7 @@ impl Default for Offers {
         // Without a choice of its own, the word would complete to a name that contains its letters.
         let on = Choice::new("on").with(SandboxMode::Workspace.name());
         let sandboxes = SandboxMode::ALL.iter().map(|mode| Choice::new(mode.name())).chain([on]).collect();
-        let files = ["--files", "--across-commits"].map(Choice::new).into();
+        let files = slash::FILES_OPTIONS.map(Choice::new).into();
         Self {
             commands,
             aliases,
