@@ -185,6 +185,12 @@ impl RestorePlace<'_> {
         self.forget_journal()
     }
 
+    /// Forgets what a killed program has left, without a look at the folder.
+    pub(crate) fn forget(&self) -> FilesResult<()> {
+        let _lock = lock(self.journal)?;
+        if self.journal.exists() { self.forget_journal() } else { Ok(()) }
+    }
+
     fn forget_journal(&self) -> FilesResult<()> {
         let removed = fs::remove_file(self.journal);
         removed.map_err(io_error("remove", self.journal))?;

@@ -372,6 +372,14 @@ impl Workspace {
         journal_path(&self.data).exists()
     }
 
+    /// Forgets a restore that a killed program has left, of a folder that was made anew since: nothing of it is there.
+    ///
+    /// # Errors
+    /// Another program restores files of the folder; the journal cannot be removed.
+    pub fn forget_rest(&self) -> FilesResult<()> {
+        self.restores(&journal_path(&self.data)).forget()
+    }
+
     /// Completes or takes back what a killed program has left. `moved_to` says at which entry the files are if the session has moved for
     /// it. Returns the restore, and what it did if it was completed.
     ///

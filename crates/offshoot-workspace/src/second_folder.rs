@@ -1,6 +1,6 @@
 //! A second folder that is a copy of the working directory, with the files of any entry of a session. The working directory is only read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_agent::file_entries::{files_between, files_data};
 use offshoot_files::{
@@ -32,6 +32,13 @@ pub struct SecondFolder {
     pub foreign: usize,
 }
 
+/// What is kept goes first: it is found by the folder.
+fn remove(workspace: &Workspace) {
+    for folder in [workspace.data(), workspace.root()] {
+        drop(std::fs::remove_dir_all(folder));
+    }
+}
+
 fn entry_id(session: &Session, at: Option<NodeIx>) -> String {
     at.and_then(|at| session.tree().node(at).id()).map(ToString::to_string).unwrap_or_default()
 }
@@ -53,6 +60,8 @@ impl SecondFolder {
 
     fn open(place: &Place, session: &Session, first: &Workspace, to: &Path) -> Result<Self> {
         let workspace = open_workspace(place, to)?;
+        // There may have been another folder at this path.
+        workspace.forget_rest().map_err(files_failure)?;
         let (_, mut datas) = files_between(session, None, files_at(first, session));
         let every: Vec<String> = session.tree().entries().filter_map(|ix| files_data(session, ix)).collect();
         workspace.adopt(first, session.id(), &every).map_err(files_failure)?;
@@ -94,8 +103,15 @@ impl SecondFolder {
 
     /// Removes the folder and what is kept of it.
     pub fn remove(self) {
-        let folders: [PathBuf; 2] = [self.workspace.root().to_owned(), self.workspace.data().to_owned()];
-        folders.iter().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
+        remove(&self.workspace);
+    }
+
+    /// The same of a folder that a killed program has made.
+    pub fn remove_left_behind(place: &Place, folder: &Path) {
+        if let Ok(workspace) = open_workspace(place, folder) {
+            remove(&workspace);
+        }
+        drop(std::fs::remove_dir_all(folder));
     }
 
     /// What came of it, as JSON: `{"path", "copied", "left", "changed"}`.

@@ -15,7 +15,9 @@ use offshoot_session::medium::{append_or_create_regular, make_private_folder, re
 use offshoot_session::session::Session;
 use offshoot_session::text::{clean_lines, counted, one_line};
 use offshoot_session::tree::NodeIx;
-use offshoot_workspace::{Access, BisectRange, BisectSearch, ChangedAt, GitCopy, SecondFolder, Verdict, both_verdicts};
+use offshoot_workspace::{
+    Access, BisectRange, BisectSearch, ChangedAt, GitCopy, Place, SecondFolder, Verdict, both_verdicts,
+};
 
 /// The exit code of a test that says nothing, as git has it.
 const SKIP: i32 = 125;
@@ -125,7 +127,7 @@ impl BisectPlace {
         let all = data.join("bisect");
         let cannot = |error: &std::io::Error| CommandError::io(format!("make {}", all.display()), error);
         make_private_folder(&all).map_err(|error| cannot(&error))?;
-        remove_left_behind(&all);
+        remove_left_behind(&app.place(), &all);
         for number in 0..1000 {
             let lock = all.join(format!("{number}.lock"));
             let held = append_or_create_regular(&lock).map_err(|error| cannot(&error))?;
@@ -149,7 +151,7 @@ impl BisectPlace {
 }
 
 /// Removes copies whose program was killed.
-fn remove_left_behind(all: &Path) {
+fn remove_left_behind(place: &Place, all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().filter_map(std::result::Result::ok) {
         let lock = entry.path();
         if lock.extension().is_none_or(|extension| extension != "lock") {
@@ -157,7 +159,7 @@ fn remove_left_behind(all: &Path) {
         }
         let Ok(held) = append_or_create_regular(&lock) else { continue };
         if held.try_lock().is_ok() {
-            drop(fs::remove_dir_all(lock.with_extension("")));
+            SecondFolder::remove_left_behind(place, &lock.with_extension(""));
             drop(fs::remove_file(lock.with_extension("output")));
             drop(fs::remove_file(&lock));
         }

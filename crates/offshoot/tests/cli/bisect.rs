@@ -1,9 +1,13 @@
 //! `offshoot bisect`: the turn that broke something is found in a copy, and nothing else changes.
 
+use std::os::unix::process::CommandExt as _;
+use std::process::Stdio;
+
 use offshoot_agent::testing::script::Reply;
 use serde_json::{Value, json};
 
 use crate::agent::Talk;
+use crate::files::{interrupt_restores, kept};
 
 /// A session of turns that each run a command, with the ids of their prompts; the last turn is left to be run.
 fn session(commands: &[&str], later: &str) -> (Talk, Vec<String>) {
@@ -112,4 +116,30 @@ fn the_good_entry_may_be_on_another_branch() {
     assert!(said.contains("the bad entry comes before the good one"), "{said}");
     let said = talk.run(&["bisect", "latest", "--good", &bad, "--bad", &bad, "--", "true"]);
     assert!(said.contains("the good entry and the bad one are the same"), "{said}");
+}
+
+#[test]
+fn what_a_killed_search_leaves_is_removed_by_the_next_one() {
+    let (talk, prompts) = session(&COUNT[..2], "true");
+    let data = talk.world.home().join(".local/share/offshoot");
+    let folders = |name: &str| std::fs::read_dir(data.join(name)).unwrap().count();
+    let own = kept(&talk);
+    let bisect =
+        |test: &str| talk.command(&["bisect", "latest", "--good", &prompts[0], "--bad", "@", "--", "sh", "-c", test]);
+    let began = talk.world.home().join("began");
+    let mut hangs = bisect(&format!("touch {}; exec sleep 1000", began.display()));
+    let mut hanging = hangs.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !began.exists() {
+        assert!(hanging.try_wait().unwrap().is_none(), "it ended before its test began");
+        std::thread::yield_now();
+    }
+    let group = rustix::process::Pid::from_child(&hanging);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    hanging.wait().unwrap();
+    assert_eq!((folders("files"), folders("bisect")), (2, 3), "of both folders; the copy, its lock and its output");
+    // The next copy has the same path.
+    interrupt_restores(&talk, &own);
+    let said = talk.world.shown(&bisect("test $(cat n) -lt 2").output().unwrap());
+    assert!(said.contains("first bad: "), "{said}");
+    assert_eq!((folders("files"), folders("bisect")), (1, 0));
 }

@@ -1,5 +1,6 @@
 //! Files belong to the tree: what an agent changed is undone and done again with `switch --files`.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use offshoot_agent::testing::script::Reply;
@@ -88,15 +89,21 @@ fn without_the_option_files_stay_and_what_others_wrote_stays_with_it() {
     assert_eq!(talk.world.read(&beside), "one\n");
 }
 
+/// [`session`] with another commit checked out than now.
+pub(crate) fn session_of_another_commit(talk: &Talk) -> String {
+    let commit = |digit: &str| format!("{}\n", digit.repeat(40));
+    talk.world.write(".git/HEAD", commit("a"));
+    let prompt = session(talk);
+    talk.world.write(".git/HEAD", commit("b"));
+    prompt
+}
+
 /// What was recorded at one commit may not fit the files of another one: nothing is done before that was said.
 #[test]
 fn a_restore_to_files_of_another_commit_warns_first() {
     let talk = talk();
-    let commit = |digit: &str| format!("{}\n", digit.repeat(40));
-    talk.world.write(".git/HEAD", commit("a"));
-    let prompt = session(&talk);
+    let prompt = session_of_another_commit(&talk);
     let after = files(&talk);
-    talk.world.write(".git/HEAD", commit("b"));
     let leaf = || talk.run(&["context", "latest"]).contains("done");
     let refused =
         "these files were recorded with aaaaaaaaaaaa checked out in git, and bbbbbbbbbbbb is now: no file was changed";
@@ -321,10 +328,23 @@ fn a_fork_brings_the_files_of_its_entry() {
     assert_eq!(files(&talk), after);
 }
 
+/// What is kept of the files of each folder.
+pub(crate) fn kept(talk: &Talk) -> Vec<PathBuf> {
+    let kept = std::fs::read_dir(talk.world.home().join(".local/share/offshoot/files")).unwrap();
+    kept.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// As if programs had been killed within restores of all folders but these.
+pub(crate) fn interrupt_restores(talk: &Talk, but: &[PathBuf]) {
+    let others = kept(talk).into_iter().filter(|folder| !but.contains(folder));
+    others.for_each(|folder| std::fs::write(folder.join("restore.json"), "{}").unwrap());
+}
+
 #[test]
 fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
     let talk = talk();
     let prompt = session(&talk);
+    let own = kept(&talk);
     talk.world.write(".git/HEAD", "ref: refs/heads/main\n");
     talk.world.write(".gitignore", "built/\n");
     talk.world.write("built/x", "ignored, and there\n");
@@ -362,6 +382,10 @@ fn a_fork_in_a_second_folder_leaves_this_one_as_it_is() {
     talk.run(&["fork", "latest", "--worktree", third.to_str().unwrap(), "--no-git"]);
     assert!(third.join("built/x").exists() && !third.join(".git").exists());
     assert_eq!(std::fs::read_to_string(third.join("a.txt")).unwrap(), "two\n", "as at the entry");
+    std::fs::remove_dir_all(&third).unwrap();
+    interrupt_restores(&talk, &own);
+    talk.run(&["fork", "latest", "--worktree", third.to_str().unwrap(), "--no-git"]);
+    assert_eq!(std::fs::read_to_string(third.join("a.txt")).unwrap(), "two\n", "it is another folder now");
 }
 
 #[test]

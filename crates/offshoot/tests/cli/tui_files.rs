@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::files::{files, session, talk};
+use crate::files::{files, session, session_of_another_commit, talk};
 use crate::terminal::Terminal;
 
 fn leave(mut terminal: Terminal) {
@@ -52,11 +52,8 @@ fn the_tree_shows_what_would_change_and_brings_it_with_the_conversation() {
 #[test]
 fn files_of_another_commit_come_where_the_question_said_so() {
     let talk = talk();
-    let commit = |digit: &str| format!("{}\n", digit.repeat(40));
-    talk.world.write(".git/HEAD", commit("a"));
-    let prompt = session(&talk);
+    let prompt = session_of_another_commit(&talk);
     let after = files(&talk);
-    talk.world.write(".git/HEAD", commit("b"));
     talk.data("settings.json", &json!({"treeFiles": "both"}));
     talk.was_started_before();
     let mut terminal = Terminal::offshoot(&talk, &["-c"], (80, 24));
