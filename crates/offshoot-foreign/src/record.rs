@@ -65,7 +65,7 @@ pub(crate) fn for_each_record(
     mut each: impl FnMut(RawRecord<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let end = medium.len()?;
-    // What is filled of the buffer, and what of that was told.
+    // How many bytes of the buffer are filled, and how many of these were passed on.
     let (mut buffer, mut filled, mut from) = (Vec::new(), 0usize, 0usize);
     let (mut start, mut number) = (0u64, 1u32);
     // Of the line that begins at `from`: what holds no line feed, and what was dropped because it is too long.

@@ -87,7 +87,7 @@ pub(crate) fn push_words_and_parts(text: &str, words: &mut WordList, parts: &mut
     while !rest.is_empty() {
         let ascii = ascii_length(rest);
         let (before, others) = rest.split_at(ascii);
-        // A word that goes on with other characters is not cut.
+        // A word that continues with other characters stays whole.
         let whole = if others.is_empty() {
             ascii
         } else {
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::words::{for_each_part, for_each_word};
 
-    /// What is pushed, and what is told, of words and of parts.
+    /// The words and the parts of a text, each as they are pushed and as they are told.
     fn both(text: &str) -> [(String, String); 2] {
         let (mut words, mut parts) = (WordList::default(), WordList::default());
         push_words_and_parts(text, &mut words, &mut parts);

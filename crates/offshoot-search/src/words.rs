@@ -73,7 +73,7 @@ pub fn folded(text: &str) -> String {
     folded
 }
 
-/// Tells a text without case and accents in pieces.
+/// Passes on a text without case and accents, in pieces.
 pub(crate) fn for_each_folded(text: &str, told: &mut dyn FnMut(&str)) {
     let mut piece = String::new();
     let mut rest = text;

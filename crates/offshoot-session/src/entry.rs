@@ -9,7 +9,7 @@ use crate::clock::{Millis, parse_iso};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::id::EntryId;
-use crate::json::{Below, Items, Json, JsonKind, Level, Object, SyntaxError, validate_levels};
+use crate::json::{Items, Json, JsonKind, MemberLevel, MembersBelow, Object, SyntaxError, validate_levels};
 use crate::kind::{Kind, Role};
 use crate::tree::{NodeIx, Tree};
 
@@ -42,11 +42,11 @@ struct Members {
 const MOST_MEMBERS: usize = 48;
 const MOST_BLOCK_MEMBERS: usize = 256;
 
-const MESSAGE: Below = Below { within: b"message", list: b"content" };
+const MESSAGE: MembersBelow = MembersBelow { within: b"message", list: b"content" };
 
 #[derive(Debug, Clone)]
 struct Member {
-    level: Level,
+    level: MemberLevel,
     name: Range<usize>,
     value: Range<usize>,
 }
@@ -72,8 +72,8 @@ impl Members {
         };
         let checked = validate_levels(line.as_bytes(), MESSAGE, |level, name, value| {
             let (found, is_plain, most) = match level {
-                Level::Own | Level::Within => (&mut of_entry, &mut is_plain, MOST_MEMBERS),
-                Level::Item | Level::Block => (&mut of_blocks, &mut are_plain, MOST_BLOCK_MEMBERS),
+                MemberLevel::Own | MemberLevel::Within => (&mut of_entry, &mut is_plain, MOST_MEMBERS),
+                MemberLevel::Item | MemberLevel::Block => (&mut of_blocks, &mut are_plain, MOST_BLOCK_MEMBERS),
             };
             *is_plain &= found.len() < most && !name.contains(&b'\\');
             if *is_plain {
@@ -85,7 +85,7 @@ impl Members {
     }
 
     /// The last member of this name at or after a byte of the line.
-    fn get<'a>(&self, line: &'a str, (level, from): (Level, usize), name: &str) -> Option<Json<'a>> {
+    fn get<'a>(&self, line: &'a str, (level, from): (MemberLevel, usize), name: &str) -> Option<Json<'a>> {
         let is_it =
             |member: &&Member| member.level == level && member.value.start >= from && member.is_named(line, name);
         self.of_entry.iter().rev().find(is_it).map(|member| member.value(line))
@@ -153,7 +153,7 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Known { line, rest } => {
-                let count = rest.iter().position(|member| member.level == Level::Item)?;
+                let count = rest.iter().position(|member| member.level == MemberLevel::Item)?;
                 let (members, after) = rest.split_at_checked(count)?;
                 let (item, after) = after.split_first()?;
                 *rest = after;
@@ -205,7 +205,7 @@ impl Entry {
     pub fn get(&self, name: &str) -> Option<Json<'_>> {
         match &self.members {
             _ if self.damage.is_some() => None,
-            Some(members) => members.get(&self.line, (Level::Own, 0), name),
+            Some(members) => members.get(&self.line, (MemberLevel::Own, 0), name),
             None => self.json().get(name),
         }
     }
@@ -228,7 +228,7 @@ impl Entry {
     pub fn of_message(&self, name: &str) -> Option<Json<'_>> {
         let message = self.message()?;
         match &self.members {
-            Some(members) => members.get(&self.line, (Level::Within, message.span_in(&self.line).start), name),
+            Some(members) => members.get(&self.line, (MemberLevel::Within, message.span_in(&self.line).start), name),
             None => message.get(name),
         }
     }

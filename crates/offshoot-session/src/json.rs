@@ -19,7 +19,7 @@ pub use strict::{strict, strict_with};
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
 pub use unfinished::completed;
-pub use validate::{Below, Level, SyntaxError, validate};
+pub use validate::{MemberLevel, MembersBelow, SyntaxError, validate};
 pub(crate) use validate::{validate_levels, validate_members};
 pub use write::{Object, push_quoted, quote};
 
@@ -65,8 +65,8 @@ impl<'a> Json<'a> {
     /// Those of [`Json::parse`]. Members before that position were passed on.
     pub fn parse_levels(
         text: &'a str,
-        below: Below,
-        mut each: impl FnMut(Level, &'a str, Self),
+        below: MembersBelow,
+        mut each: impl FnMut(MemberLevel, &'a str, Self),
     ) -> Result<Self, SyntaxError> {
         let start = text.as_ptr() as usize;
         let part = |bytes: &[u8]| {

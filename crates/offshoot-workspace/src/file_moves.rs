@@ -305,7 +305,7 @@ impl FileMove {
         }
     }
 
-    /// The patch of each file that would change, empty if only its permissions would; `None` where a content is no text.
+    /// The patch of each file that would change, empty if only its permissions would; `None` where a content is not text.
     pub(crate) fn patches(&self, patch: fn(&str, &str, &str) -> String) -> Vec<(String, Option<String>)> {
         let of_file = |file: &PlannedFile| {
             let (old, new) = self.workspace.texts(file)?;

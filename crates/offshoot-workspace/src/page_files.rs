@@ -38,9 +38,8 @@ impl PageFilesRoom {
     }
 }
 
-/// The changes of files in a part of a session, for the script of a page: an object for each entry, by the entry's id. Its member `list` has
-/// the files, each with `path`, `by` and `verb`, and with either `patch`, `added` and `removed` or `why`, the reason that there is no patch. Its
-/// member `note` says what is missing. Entries beyond the room of the page have no object.
+/// The changes of files in a part of a session, for the script of a page: an object for each entry, by the entry's id. `list` is an array of
+/// files: `path`, `by` and `verb`, then `patch`, `added` and `removed`, or `why` there is no patch. `note` says what is missing. Entries beyond the room of the page have no object.
 #[must_use]
 pub fn page_files(
     place: &Place,

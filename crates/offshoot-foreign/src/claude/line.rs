@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use offshoot_session::clock::{Millis, parse_iso};
-use offshoot_session::json::{Below, Json, JsonKind, Level, SyntaxError};
+use offshoot_session::json::{Json, JsonKind, MemberLevel, MembersBelow, SyntaxError};
 
 use crate::key::clean;
 
@@ -81,7 +81,7 @@ impl<'a> ClaudeLine<'a> {
         }
     }
 
-    /// Reads a line; `None` if it is no object.
+    /// Reads a line; `None` if it is not an object.
     pub(super) fn read(json: Json<'a>) -> Option<Self> {
         if json.kind() != JsonKind::Object {
             return None;
@@ -108,18 +108,18 @@ impl<'a> ClaudeLine<'a> {
         line.json = Json::parse_levels(text, MESSAGE, |level, name, value| {
             are_plain &= !name.contains('\\');
             match level {
-                Level::Own if name == "message" => {
+                MemberLevel::Own if name == "message" => {
                     let read = std::mem::take(&mut message);
                     line.message = (value.kind() == JsonKind::Object).then_some(read);
                 }
-                Level::Own => line.put(name, value),
-                Level::Within if name == "content" => {
+                MemberLevel::Own => line.put(name, value),
+                MemberLevel::Within if name == "content" => {
                     message.content = Some(value);
                     message.blocks = std::mem::take(&mut blocks);
                 }
-                Level::Within => message.put(name, value),
-                Level::Item => blocks.push(std::mem::take(&mut block)),
-                Level::Block => block.put(name, value),
+                MemberLevel::Within => message.put(name, value),
+                MemberLevel::Item => blocks.push(std::mem::take(&mut block)),
+                MemberLevel::Block => block.put(name, value),
             }
         })?;
         // A name with escapes may be one of these, too.
@@ -259,7 +259,7 @@ pub(super) struct ClaudeBlock<'a> {
     text: Option<Json<'a>>,
 }
 
-const MESSAGE: Below = Below { within: b"message", list: b"content" };
+const MESSAGE: MembersBelow = MembersBelow { within: b"message", list: b"content" };
 
 impl<'a> ClaudeMessage<'a> {
     fn read(json: Json<'a>) -> Option<Self> {

@@ -161,7 +161,7 @@ fn what_goes_with_a_session_is_copied_restored_and_forgotten_with_it() {
     assert_eq!(files(&folder.path().join("archive"), ".zst"), Vec::<PathBuf>::new());
 }
 
-/// The failure is told after all.
+/// The failure is reported when the others are copied.
 #[test]
 fn a_file_that_cannot_be_copied_does_not_hold_up_the_others() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,8 +36,8 @@ pub(crate) fn validate_members<'a>(
     bytes: &'a [u8],
     mut each: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
-    validate_levels(bytes, Below::default(), |level, name, value| {
-        if level == Level::Own {
+    validate_levels(bytes, MembersBelow::default(), |level, name, value| {
+        if level == MemberLevel::Own {
             each(name, value);
         }
     })
@@ -45,7 +45,7 @@ pub(crate) fn validate_members<'a>(
 
 /// Where a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum MemberLevel {
     /// In the outermost object.
     Own,
     /// In the object that is the value of the member `within` there.
@@ -56,10 +56,10 @@ pub enum Level {
     Block,
 }
 
-/// The members whose members and items [`Json::parse_levels`](super::Json::parse_levels) passes on, too: `within` of the outermost object,
-/// and in that object the array `list`.
+/// The members whose members and items [`Json::parse_levels`](super::Json::parse_levels) passes on, too: those of the member `within` of the
+/// outermost object, and in that object those of the array `list`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Below {
+pub struct MembersBelow {
     /// A member of the outermost object.
     pub within: &'static [u8],
     /// A member of the object that is its value.
@@ -81,7 +81,7 @@ struct OpenValues<'a> {
 
 impl<'a> OpenValues<'a> {
     #[inline]
-    fn begin_member(&mut self, depth: usize, begun: (&'a [u8], usize), below: Below) {
+    fn begin_member(&mut self, depth: usize, begun: (&'a [u8], usize), below: MembersBelow) {
         match depth {
             1 => self.member = Some(begun),
             2 if is_named(self.member, below.within) => self.inner = Some(begun),
@@ -91,19 +91,19 @@ impl<'a> OpenValues<'a> {
     }
 
     #[inline]
-    fn begin_list(&mut self, depth: usize, at: usize, below: Below) {
+    fn begin_list(&mut self, depth: usize, at: usize, below: MembersBelow) {
         if depth == 3 && is_named(self.inner, below.list) {
             self.item = Some(at);
         }
     }
 
     #[inline]
-    fn end(&mut self, depth: usize) -> Option<(Level, &'a [u8], usize)> {
+    fn end(&mut self, depth: usize) -> Option<(MemberLevel, &'a [u8], usize)> {
         match depth {
-            4 => self.block.take().map(|(name, start)| (Level::Block, name, start)),
-            3 => self.item.take().map(|start| (Level::Item, &b""[..], start)),
-            2 => self.inner.take().map(|(name, start)| (Level::Within, name, start)),
-            1 => self.member.take().map(|(name, start)| (Level::Own, name, start)),
+            4 => self.block.take().map(|(name, start)| (MemberLevel::Block, name, start)),
+            3 => self.item.take().map(|start| (MemberLevel::Item, &b""[..], start)),
+            2 => self.inner.take().map(|(name, start)| (MemberLevel::Within, name, start)),
+            1 => self.member.take().map(|(name, start)| (MemberLevel::Own, name, start)),
             _ => None,
         }
     }
@@ -116,8 +116,8 @@ fn is_named(member: Begun<'_>, name: &[u8]) -> bool {
 /// [`validate_members`] that also passes on what is in one member, before that member.
 pub(crate) fn validate_levels<'a>(
     bytes: &'a [u8],
-    below: Below,
-    mut each: impl FnMut(Level, &'a [u8], &'a [u8]),
+    below: MembersBelow,
+    mut each: impl FnMut(MemberLevel, &'a [u8], &'a [u8]),
 ) -> Result<(), SyntaxError> {
     // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
     let strings_are_clean = !bytes.chunks(64).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
@@ -162,7 +162,7 @@ pub(crate) fn validate_levels<'a>(
             if let Some((level, name, start)) = ended {
                 each(level, name, &bytes[start..at]);
             }
-            let is_in_list = matches!(ended, Some((Level::Item, ..)));
+            let is_in_list = matches!(ended, Some((MemberLevel::Item, ..)));
             at = skip_space(bytes, at);
             let Some(is_object) = open.last().copied() else {
                 return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
@@ -305,11 +305,11 @@ mod tests {
     #[test]
     fn what_is_in_one_member_is_handed_out_before_it() {
         let mut members = Vec::new();
-        let below = Below { within: b"m", list: b"l" };
+        let below = MembersBelow { within: b"m", list: b"l" };
         let text = br#"{"a":{"x":1},"m":{"x":{"y":[{"z":1}]},"u":[1] , "v" : "w"},"m":[{"x":1}],"m":{},"b":2}"#;
         validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
-        let (own, within) = (Level::Own, Level::Within);
-        let expected: [(Level, &[u8], &[u8]); 8] = [
+        let (own, within) = (MemberLevel::Own, MemberLevel::Within);
+        let expected: [(MemberLevel, &[u8], &[u8]); 8] = [
             (own, b"a", br#"{"x":1}"#),
             (within, b"x", br#"{"y":[{"z":1}]}"#),
             (within, b"u", b"[1]"),
@@ -324,8 +324,8 @@ mod tests {
         let mut members = Vec::new();
         let text = br#"{"l":[{"x":1}],"m":{"l":[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}],"l":{"x":4},"l":[]}}"#;
         validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
-        let (item, block) = (Level::Item, Level::Block);
-        let expected: [(Level, &[u8], &[u8]); 11] = [
+        let (item, block) = (MemberLevel::Item, MemberLevel::Block);
+        let expected: [(MemberLevel, &[u8], &[u8]); 11] = [
             (own, b"l", br#"[{"x":1}]"#),
             (block, b"x", br#"[{"y":1}]"#),
             (block, b"z", br#"{"l":[0]}"#),

@@ -215,7 +215,7 @@ fn sub_folders(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         },
     };
     let real = |entry: &DirEntry| match (&real_root, entry.file_type()) {
-        // What is no link needs no look at each folder above it.
+        // The folders above one that is not a link are those of the root.
         (Ok(root), Ok(kind)) if kind.is_dir() => root.join(entry.file_name()),
         _ => entry.path().canonicalize().unwrap_or_else(|_| entry.path()),
     };
