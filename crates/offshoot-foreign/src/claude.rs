@@ -8,6 +8,7 @@ mod draft;
 mod group;
 pub(crate) mod compose;
 mod state;
+pub(crate) mod forks;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

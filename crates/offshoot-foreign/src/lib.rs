@@ -48,6 +48,7 @@ mod subagents;
 pub use agent::Agent;
 pub use archive::{Archive, ArchivedSession, KeptCopy};
 pub use back::{BackFormat, BackReport, BackWish, claude_session_id, rollout_name, write_back};
+pub use claude::forks::unnamed_forks;
 pub use codex::files::codex_model;
 pub use foreign_medium::ForeignMedium;
 pub use foreign_session::ForeignSession;

@@ -43,7 +43,8 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+/// A record's text, without NUL bytes at its front; U+FFFD stands for bytes that are not UTF-8.
+pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     let front = bytes.iter().take_while(|byte| **byte == 0).count();
     let bytes = bytes.get(front..).unwrap_or_default();
     // Nearly all of them are UTF-8, which is seen sooner than where they are not.

@@ -67,7 +67,7 @@ pub use operations::*;
 pub use order::{LineForm, OperationOrder, OrderMistake};
 pub use originals::{find_elsewhere, not_here};
 pub use page_files::{PageFilesRoom, page_files};
-pub use place::{Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
+pub use place::{ListedParents, Place, PlaceOptions, ReadProgress, SessionProgram, short_path};
 pub use plans::{CompactionJson, branch_summary_json};
 pub use run::{OutcomeWait, Row, SESSION_ARG, run_as};
 pub use second_folder::SecondFolder;

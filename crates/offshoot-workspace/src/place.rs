@@ -4,6 +4,7 @@
 mod programs;
 mod foreign_sessions;
 mod listed_sessions;
+mod parents;
 mod watched;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::next_request::{KnownModels, LocalSearch, NextRequest, NoModels, PageOrder, RequestParts};
 use crate::words::Note;
 
+pub use parents::ListedParents;
 pub use programs::SessionProgram;
 
 /// How many sessions of a folder a fork's name is compared with.

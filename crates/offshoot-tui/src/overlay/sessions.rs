@@ -130,6 +130,12 @@ impl Sessions {
     pub fn take(&mut self, answer: Answer) {
         match answer {
             Answer::Listed(scope, sessions) => self.add(scope, sessions),
+            Answer::Parents(scope, parents) => {
+                self.list_mut(scope).link_all(parents);
+                if scope == self.scope {
+                    self.arrange();
+                }
+            }
             Answer::Progress(scope, done, of) => self.list_mut(scope).filling = Filling::Reading(done, of),
             Answer::Done(scope, Ok(unread)) => self.list_mut(scope).filling = Filling::Done(unread),
             Answer::Done(scope, Err(why)) => self.list_mut(scope).filling = Filling::Failed(why),
@@ -161,7 +167,8 @@ impl Sessions {
                 let has_hits = |(_, hits): &(PathBuf, TextHits)| hits.first.is_some();
                 *search == self.search && self.list().shown().is_empty() && judged.iter().any(has_hits)
             }
-            Answer::Progress(..)
+            Answer::Parents(..)
+            | Answer::Progress(..)
             | Answer::Done(..)
             | Answer::Preview(..)
             | Answer::Renamed(..)

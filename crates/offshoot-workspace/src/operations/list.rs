@@ -19,7 +19,7 @@ use offshoot_session::zone::Zone;
 use crate::failure::{Failure, FailureKind, Hint, Result};
 use crate::given::{FolderName, SessionName, Text};
 use crate::operation::{About, Finished, Operation, OperationEffect, Output};
-use crate::place::{Place, SessionProgram};
+use crate::place::{ListedParents, Place, SessionProgram};
 use crate::when;
 use crate::words::{NextStep, Note, Role, TableColumn, Words, WordsTable};
 use crate::{closed_words, input};
@@ -200,7 +200,8 @@ impl Operation for List {
         let scope = Scope { cwd: Some(&*here).filter(|_| is_here), with_text: input.text };
         let progress = place.progress("reading sessions");
         let told = &mut |done: usize, total: usize| progress(done as u64, total as u64);
-        let (looked_at, diagnostics) = place.list(store, scope, told)?;
+        let (mut looked_at, diagnostics) = place.list(store, scope, told)?;
+        ListedParents::name(store, &mut looked_at);
         drop(progress);
         let folder = input.cwd.as_ref().map(|folder| place.folder(&folder.0));
         let is_of = |info: &SessionInfo, folder: &str| !info.cwd.is_empty() && store.belongs(info, Some(folder));

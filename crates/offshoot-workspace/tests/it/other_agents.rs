@@ -57,6 +57,29 @@ fn lists_have_them_where_they_are_asked_for() {
     assert_eq!([None, Some("claude"), Some("codex"), Some("all")].map(count), [0, 7, 8, 15]);
 }
 
+/// A fork names its parent by an id, or not at all; lists have the path.
+#[test]
+fn lists_have_the_parents_of_forks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut given = Given::default();
+    given.put_text("agent", "all");
+    given.put("all", ArgValue::Flag);
+    let listed = json(done(run(&place(folder.path()), "list", given).unwrap()).as_ref());
+    let listed = offshoot_session::json::Json::parse(&listed).unwrap();
+    let name = |path: &str| path.rsplit('/').next().unwrap().chars().take(60).collect::<String>();
+    let of = |session: offshoot_session::json::Json<'_>| {
+        Some((name(&session.str("path")?), session.str("parentSessionPath")?.into_owned()))
+    };
+    let mut parents: Vec<(String, String)> = listed.items().filter_map(of).collect();
+    parents.sort();
+    assert!(parents.iter().all(|(_, parent)| Path::new(parent).is_file()), "{parents:?}");
+    let claude = parents.iter().filter(|(fork, _)| !fork.starts_with("rollout"));
+    let claude: Vec<(&str, String)> = claude.map(|(fork, parent)| (&fork[..4], name(parent))).collect();
+    let main = "11111111-2222-4222-8222-222222222222.jsonl".to_owned();
+    assert_eq!(claude, [("2222", main.clone()), ("3333", main)]);
+    assert!(parents.len() > claude.len(), "forks of Codex name threads: {parents:?}");
+}
+
 #[test]
 fn lists_have_their_subagents_below_them() {
     let folder = tempfile::tempdir().unwrap();

@@ -217,6 +217,15 @@ impl List {
         at
     }
 
+    /// Puts sessions below their parents.
+    pub(super) fn link_all(&mut self, parents: Vec<(PathBuf, PathBuf)>) {
+        for (session, parent) in parents {
+            if let Some(at) = self.by_real.get(&session) {
+                self.link(*at, parent);
+            }
+        }
+    }
+
     fn link(&mut self, at: usize, parent: PathBuf) {
         match self.by_real.get(&parent) {
             Some(parent) => {

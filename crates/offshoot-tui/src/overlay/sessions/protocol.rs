@@ -28,7 +28,7 @@ pub enum SessionsOutcome {
 /// A request of the selector. The answer may come later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// List the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], and finally [`Answer::Done`].
+    /// List the sessions of a scope: [`Answer::Listed`], [`Answer::Progress`], [`Answer::Parents`], and finally [`Answer::Done`].
     List(Scope),
     /// Read the first and last messages of a session: [`Answer::Preview`]. A later request replaces this one.
     Preview(PathBuf),
@@ -58,6 +58,8 @@ pub enum Request {
 pub enum Answer {
     /// Sessions of a scope, in any order and in batches of any size.
     Listed(Scope, Vec<Listed>),
+    /// Sessions of a scope with their parents, by canonical paths, where the sessions themselves did not name them by path.
+    Parents(Scope, Vec<(PathBuf, PathBuf)>),
     /// The progress of a scope's list: the number of files read, and the total if it is known.
     Progress(Scope, usize, Option<usize>),
     /// The end of a scope's list: the number of unreadable files, or the reason why the list failed.

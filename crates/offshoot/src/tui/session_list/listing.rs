@@ -10,7 +10,7 @@ use offshoot_session::list::SessionInfo;
 use offshoot_session::medium::real_path_or_same;
 use offshoot_session::store::{DirStore, Scope as StoreScope, Store as _};
 use offshoot_tui::overlay::sessions::{Answer, Listed, Scope};
-use offshoot_workspace::Place;
+use offshoot_workspace::{ListedParents, Place};
 
 use super::SendAnswer;
 
@@ -29,7 +29,9 @@ fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
         Scope::All => None,
     };
     let mut links = RealPaths::default();
+    let mut parents = ListedParents::default();
     let mut send = |sessions: Vec<SessionInfo>| {
+        sessions.iter().for_each(|info| parents.note(&store, info));
         let listed = sessions.into_iter().map(|info| links.listed(&place, &store, info)).collect();
         tell(Answer::Listed(scope, listed));
     };
@@ -45,6 +47,11 @@ fn read(app: &App, scope: Scope, tell: &SendAnswer) -> Result<usize> {
             diagnostics
         }
     };
+    let parents: Vec<(PathBuf, PathBuf)> =
+        parents.found().iter().map(|(session, parent)| (links.real(session), links.real(parent))).collect();
+    if !parents.is_empty() {
+        tell(Answer::Parents(scope, parents));
+    }
     Ok(diagnostics.len())
 }
 

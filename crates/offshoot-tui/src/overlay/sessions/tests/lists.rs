@@ -48,6 +48,25 @@ fn families_stand_together_the_busiest_first() {
 }
 
 #[test]
+fn sessions_whose_parents_come_later_move_below_them() {
+    let mut sessions = filled();
+    let parents = vec![(file("05e"), file("03c")), (file("gone"), file("01a")), (file("02b"), file("elsewhere"))];
+    sessions.take(Answer::Parents(Scope::Folder, parents));
+    insta::assert_snapshot!(narrow(&sessions), @"
+    Resume   ◉ folder ○ all · all · threaded
+    tab all ^s sort ^n named ^r name ^d del
+    >
+    › the parser                       12 3m
+         ├─ the same with a table      12 1m
+         └─ the same by hand           12 1h
+            ├─ review 日本語 docs  omp 12 1h
+            └─ slow tests           pi 12 1d
+      (1/7)
+    ── 3m · 12 messages · ~/proj · 01a ─────
+    ");
+}
+
+#[test]
 fn other_orders_and_paths() {
     let mut sessions = filled();
     press(&mut sessions, KeyCode::Down);
