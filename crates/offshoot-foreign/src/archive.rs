@@ -4,7 +4,7 @@
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use offshoot_session::clock::Millis;
 use offshoot_session::json::{Json, Object, quote};
@@ -15,14 +15,15 @@ use offshoot_session::medium::{
 use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
-use crate::below::below;
 use crate::foreign_medium::ForeignMedium;
 use crate::kept_copy::manifest::{Segment, read_manifest};
-use crate::kept_copy::{MANIFEST, WITH_IT, copy_of, hex, is_source_gone, read_segments, segment_name};
+use crate::kept_copy::{
+    CopiedFile, MANIFEST, copy_of, files_with_copy, hex, is_source_gone, read_segments, segment_name,
+};
 use crate::key::{clean, hex_hash};
 use crate::old_json;
 use crate::rows;
-use crate::side_files::files_with;
+use crate::side_files::{files_with, goes_with};
 use crate::sources::medium_of;
 
 /// Which agents' sessions are copied.
@@ -291,15 +292,11 @@ impl Archive {
         }
         let copy = self.folder.join(session.agent.word()).join(&session.name);
         self.write_back(&copy, target)?;
-        let beside = target.with_extension("");
-        for copy in below(&copy.join(WITH_IT), fs::FileType::is_dir) {
-            let known = read_manifest(&copy.join(MANIFEST))?;
-            let Some(target) = known.last().map(|last| &last.source) else { continue };
-            // A manifest may name any file.
-            let is_inside =
-                target.starts_with(&beside) && !target.components().any(|part| part == Component::ParentDir);
-            if is_inside && fs::symlink_metadata(target).is_err() {
-                self.write_back(&copy, target)?;
+        for file in files_with_copy(&copy) {
+            let CopiedFile { source, manifest } = file;
+            let is_missing = goes_with(session.agent, target, &source) && fs::symlink_metadata(&source).is_err();
+            if let Some(copy) = manifest.parent().filter(|_| is_missing) {
+                self.write_back(copy, &source)?;
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use offshoot_session::store::{Flavour, ForeignFolder, ForeignFormat, Root};
 
 use crate::agent::Agent;
 use crate::aider;
-use crate::below::below;
+use crate::below::{below, folder_of};
 use crate::codex::files::{rollouts, thread_of};
 use crate::cursor::store;
 use crate::kept_copy::{KeptSource, MANIFEST, is_source_gone};
@@ -19,25 +19,63 @@ use crate::old_json;
 use crate::opening::open_of;
 use crate::rows;
 use crate::sources::id_of;
+use crate::started;
 
 const OF_AGENTS: [ForeignFormat; 9] = [
-    ForeignFormat { word: "claude", folders: claude_folders, open: |path, options| open(Agent::Claude, path, options) },
-    ForeignFormat { word: "codex", folders: codex_folders, open: |path, options| open(Agent::Codex, path, options) },
+    ForeignFormat {
+        word: "claude",
+        folders: claude_folders,
+        started: claude_started,
+        open: |path, options| open(Agent::Claude, path, options),
+    },
+    ForeignFormat {
+        word: "codex",
+        folders: codex_folders,
+        started: started::nothing,
+        open: |path, options| open(Agent::Codex, path, options),
+    },
     ForeignFormat {
         word: "opencode",
         folders: opencode_folders,
+        started: opencode_started,
         open: |path, options| open(Agent::Opencode, path, options),
     },
-    ForeignFormat { word: "gemini", folders: gemini_folders, open: |path, options| open(Agent::Gemini, path, options) },
-    ForeignFormat { word: "goose", folders: goose_folders, open: |path, options| open(Agent::Goose, path, options) },
-    ForeignFormat { word: "crush", folders: crush_folders, open: |path, options| open(Agent::Crush, path, options) },
+    ForeignFormat {
+        word: "gemini",
+        folders: gemini_folders,
+        started: gemini_started,
+        open: |path, options| open(Agent::Gemini, path, options),
+    },
+    ForeignFormat {
+        word: "goose",
+        folders: goose_folders,
+        started: started::nothing,
+        open: |path, options| open(Agent::Goose, path, options),
+    },
+    ForeignFormat {
+        word: "crush",
+        folders: crush_folders,
+        started: crush_started,
+        open: |path, options| open(Agent::Crush, path, options),
+    },
     ForeignFormat {
         word: "copilot",
         folders: copilot_folders,
+        started: started::nothing,
         open: |path, options| open(Agent::Copilot, path, options),
     },
-    ForeignFormat { word: "cursor", folders: cursor_folders, open: |path, options| open(Agent::Cursor, path, options) },
-    ForeignFormat { word: "aider", folders: aider_folders, open: |path, options| open(Agent::Aider, path, options) },
+    ForeignFormat {
+        word: "cursor",
+        folders: cursor_folders,
+        started: started::nothing,
+        open: |path, options| open(Agent::Cursor, path, options),
+    },
+    ForeignFormat {
+        word: "aider",
+        folders: aider_folders,
+        started: started::nothing,
+        open: |path, options| open(Agent::Aider, path, options),
+    },
 ];
 
 static FORMATS: [ForeignFormat; 9] = OF_AGENTS;
@@ -49,7 +87,8 @@ static KEPT: [ForeignFormat; 9] = {
 };
 
 const fn kept(format: &ForeignFormat) -> ForeignFormat {
-    ForeignFormat { word: format.word, folders: kept_folders, open: format.open }
+    let started = |root: &Path, _: Option<&str>| started::of_copies(root);
+    ForeignFormat { word: format.word, folders: kept_folders, started, open: format.open }
 }
 
 /// The id of what is listed of a store that cannot be read: opening it says why.
@@ -120,18 +159,25 @@ fn open(agent: Agent, path: &Path, options: Options) -> Result<Session> {
 
 /// Folders of transcripts are named after working directories.
 fn claude_folders(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
-    let projects = root.join("projects");
-    let folders = match cwd {
-        Some(cwd) => vec![projects.join(claude_name(cwd))],
-        None => below(&projects, std::fs::FileType::is_dir),
-    };
     let is_transcript = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
     let found = |folder: PathBuf| {
         let mut files = below(&folder, std::fs::FileType::is_file);
         files.retain(is_transcript);
         folder_of(folder, files)
     };
-    folders.into_iter().map(found).collect()
+    claude_projects(root, cwd).into_iter().map(found).collect()
+}
+
+fn claude_projects(root: &Path, cwd: Option<&str>) -> Vec<PathBuf> {
+    let projects = root.join("projects");
+    match cwd {
+        Some(cwd) => vec![projects.join(claude_name(cwd))],
+        None => below(&projects, std::fs::FileType::is_dir),
+    }
+}
+
+fn claude_started(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    started::of_claude(&claude_projects(root, cwd))
 }
 
 /// Every character but letters and digits is a hyphen.
@@ -176,14 +222,23 @@ fn group(files: &mut Vec<PathBuf>) -> Option<ForeignFolder> {
 
 /// One store, or one for each channel.
 fn opencode_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    let stores = opencode_stores(root).into_iter().map(|store| store_folder(Agent::Opencode, store));
+    let old = folder_of(root.join("storage/session"), old_json::opencode_files(root));
+    stores.chain([old].into_iter().filter(|old| !old.files.is_empty())).collect()
+}
+
+fn opencode_stores(root: &Path) -> Vec<PathBuf> {
     let is_store = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name == "opencode.db" || (name.starts_with("opencode-") && name.ends_with(".db"))
     };
-    let stores = below(root, std::fs::FileType::is_file).into_iter().filter(is_store);
-    let stores = stores.map(|store| store_folder(Agent::Opencode, store));
-    let old = folder_of(root.join("storage/session"), old_json::opencode_files(root));
-    stores.chain([old].into_iter().filter(|old| !old.files.is_empty())).collect()
+    let mut stores = below(root, std::fs::FileType::is_file);
+    stores.retain(is_store);
+    stores
+}
+
+fn opencode_started(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    started::of_stores(Agent::Opencode, opencode_stores(root))
 }
 
 /// A store as a folder of its sessions.
@@ -200,15 +255,22 @@ fn gemini_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.starts_with("session-") && (name.ends_with(".jsonl") || name.ends_with(".json"))
     };
-    let projects = below(&root.join("tmp"), std::fs::FileType::is_dir).into_iter();
-    projects
-        .map(|project| {
-            let chats = project.join("chats");
+    let chats = gemini_chats(root).into_iter();
+    chats
+        .map(|chats| {
             let mut files = below(&chats, std::fs::FileType::is_file);
             files.retain(is_log);
             folder_of(chats, files)
         })
         .collect()
+}
+
+fn gemini_chats(root: &Path) -> Vec<PathBuf> {
+    below(&root.join("tmp"), std::fs::FileType::is_dir).into_iter().map(|project| project.join("chats")).collect()
+}
+
+fn gemini_started(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
+    started::of_gemini(&gemini_chats(root))
 }
 
 /// A store, and the files of older versions beside it.
@@ -223,15 +285,24 @@ fn goose_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
 
 /// A store in each project. Crush has a list of them.
 fn crush_folders(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
-    let stores = match cwd {
+    crush_stores(root, cwd).into_iter().map(|store| store_folder(Agent::Crush, store)).collect()
+}
+
+fn crush_started(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder> {
+    started::of_stores(Agent::Crush, crush_stores(root, cwd))
+}
+
+fn crush_stores(root: &Path, cwd: Option<&str>) -> Vec<PathBuf> {
+    let mut stores = match cwd {
         Some(cwd) => vec![Path::new(cwd).join(".crush/crush.db")],
-        None => crush_stores(root),
+        None => known_crush_stores(root),
     };
-    stores.into_iter().filter(|store| store.is_file()).map(|store| store_folder(Agent::Crush, store)).collect()
+    stores.retain(|store| store.is_file());
+    stores
 }
 
 /// The stores of all projects that Crush knows.
-fn crush_stores(root: &Path) -> Vec<PathBuf> {
+fn known_crush_stores(root: &Path) -> Vec<PathBuf> {
     const LARGEST: u64 = 4 << 20;
     const MOST: usize = 10_000;
     let text = read_regular_text(&root.join("projects.json"), LARGEST).unwrap_or_default();
@@ -306,12 +377,4 @@ fn kept_folders(root: &Path, _: Option<&str>) -> Vec<ForeignFolder> {
     let gone =
         copies.filter(|copy| KeptSource::at(&copy.join(MANIFEST)).is_some_and(|kept| is_source_gone(&kept.source)));
     gone.map(|copy| folder_of(copy.clone(), vec![copy.join(MANIFEST)])).collect()
-}
-
-fn folder_of(path: PathBuf, files: Vec<PathBuf>) -> ForeignFolder {
-    let stamped = |file: PathBuf| {
-        let stamp = std::fs::symlink_metadata(&file).ok().map(|meta| Stamp::of(&meta));
-        (file, stamp)
-    };
-    ForeignFolder { files: files.into_iter().map(stamped).collect(), path }
 }

@@ -9,6 +9,7 @@ use offshoot_session::medium::{Stamp, open_regular};
 use sha2::{Digest as _, Sha256};
 
 use crate::agent::Agent;
+use crate::below::below;
 use crate::cursor::text;
 use crate::foreign_medium::ForeignMedium;
 use crate::key::{clean, hex_hash};
@@ -36,7 +37,10 @@ impl KeptSource {
     /// The copy with this manifest; `None` if the path is another one.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         path.file_name().filter(|name| *name == MANIFEST)?;
-        let agent = Agent::from_word(path.parent()?.parent()?.file_name()?.to_str()?)?;
+        let of = path.parent()?.parent()?;
+        // What goes with a session lies in the session's copy.
+        let of = if of.file_name().is_some_and(|name| name == WITH_IT) { of.parent()?.parent()? } else { of };
+        let agent = Agent::from_word(of.file_name()?.to_str()?)?;
         let segments = read_manifest(path).ok()?;
         let source = segments.last()?.source.clone();
         Some(Self { agent, source, segments })
@@ -82,6 +86,26 @@ pub(crate) fn is_source_gone(source: &Path) -> bool {
     let is_part = |extension: &std::ffi::OsStr| extension == "db" || extension == "md";
     let file = source.parent().filter(|store| store.extension().is_some_and(is_part)).unwrap_or(source);
     std::fs::symlink_metadata(file).is_err()
+}
+
+/// The copy of a file that goes with a session.
+#[derive(Debug)]
+pub(crate) struct CopiedFile {
+    /// Where the file was. A manifest may name any file.
+    pub(crate) source: PathBuf,
+    /// The manifest of its copy.
+    pub(crate) manifest: PathBuf,
+}
+
+/// The files that went with a session, in the session's copy.
+pub(crate) fn files_with_copy(session: &Path) -> Vec<CopiedFile> {
+    let copies = below(&session.join(WITH_IT), std::fs::FileType::is_dir).into_iter();
+    let file = |copy: PathBuf| {
+        let manifest = copy.join(MANIFEST);
+        let source = read_manifest(&manifest).ok()?.pop()?.source;
+        Some(CopiedFile { source, manifest })
+    };
+    copies.filter_map(file).collect()
 }
 
 /// The folder of the copy of a file that goes with a session, in the session's copy.

@@ -39,6 +39,7 @@ mod versions;
 mod side_files;
 mod import;
 mod importing;
+mod started;
 mod formats;
 mod back;
 mod expiry;

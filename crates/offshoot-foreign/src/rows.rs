@@ -2,6 +2,7 @@
 //! session's id behind it.
 
 mod children;
+mod copies;
 
 use std::collections::HashMap;
 use std::io;
@@ -17,10 +18,13 @@ use crate::cursor::store;
 use crate::foreign_store::{ForeignStore, ForeignStoreError};
 use crate::record::on_one_line;
 
-pub(crate) use children::children_of;
+pub(crate) use children::{ChildRow, children_of};
+pub(crate) use copies::CopiedRows;
 
 /// More sessions of a store are not listed.
 const MOST_SESSIONS: u32 = 100_000;
+/// Sessions below sessions are looked for so deep.
+pub(crate) const DEEPEST: usize = 16;
 
 /// The store and the id in a session's path; `None` if it is a path of another kind.
 pub(crate) fn parts_of(path: &Path) -> Option<(PathBuf, String)> {
@@ -67,7 +71,7 @@ pub(crate) fn agent_of(store: &Path) -> Option<Agent> {
     ForeignStore::of_sessions(store).read(look).ok().flatten().flatten()
 }
 
-/// The ids of the sessions of a store.
+/// The ids of the sessions of a store that no other one of it has started.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -75,10 +79,68 @@ pub(crate) fn ids_of(agent: Agent, file: &Path) -> Result<Vec<String>, ForeignSt
     if agent == Agent::Cursor {
         return Ok(store::id_of(file).into_iter().filter(|id| is_plain(id)).collect());
     }
-    let table = if agent == Agent::Opencode { "session" } else { "sessions" };
+    Ok(StoredIds::read(agent, file)?.ids(false))
+}
+
+/// The ids of the others.
+///
+/// # Errors
+/// The store cannot be read.
+pub(crate) fn started_ids_of(agent: Agent, file: &Path) -> Result<Vec<String>, ForeignStoreError> {
+    Ok(StoredIds::read(agent, file)?.ids(true))
+}
+
+/// The sessions of a store, each with its parent.
+struct StoredIds(HashMap<String, Option<String>>);
+
+impl StoredIds {
+    fn read(agent: Agent, file: &Path) -> Result<Self, ForeignStoreError> {
+        let (table, parent) = match agent {
+            Agent::Opencode => ("session", "parent_id"),
+            _ => ("sessions", "parent_session_id"),
+        };
+        let read = |connection: &Connection| {
+            let parent = if connection.column_exists(None, table, parent)? { parent } else { "NULL" };
+            let mut ids = connection.prepare(&format!("SELECT id, {parent} FROM {table} LIMIT {MOST_SESSIONS}"))?;
+            let ids = ids.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)))?;
+            Ok(ids.filter_map(rusqlite::Result::ok).filter(|(id, _)| is_plain(id)).collect())
+        };
+        Ok(Self(ForeignStore::of_sessions(file).read(read)?.unwrap_or_default()))
+    }
+
+    fn ids(&self, is_started: bool) -> Vec<String> {
+        let mut ids: Vec<String> = self.0.keys().filter(|id| self.is_started(id) == is_started).cloned().collect();
+        ids.sort();
+        ids
+    }
+
+    /// Whether lists show a session below another one. A circle is below nothing.
+    fn is_started(&self, id: &str) -> bool {
+        let parent = |id: &str| self.0.get_key_value(self.0.get(id)?.as_deref()?).map(|(parent, _)| parent.as_str());
+        let mut above = std::iter::successors(parent(id), |id| parent(id));
+        let is_deep = above.by_ref().take(DEEPEST).count() == DEEPEST && above.next().is_some();
+        parent(id).is_some() && !is_deep
+    }
+}
+
+/// The ids of the sessions that a session and those below it have started.
+///
+/// # Errors
+/// The store cannot be read.
+pub(crate) fn ids_below(agent: Agent, file: &Path, id: &str) -> Result<Vec<String>, ForeignStoreError> {
+    let (table, parent) = match agent {
+        Agent::Opencode => ("session", "parent_id"),
+        Agent::Crush => ("sessions", "parent_session_id"),
+        _ => return Ok(Vec::new()),
+    };
+    let query = format!(
+        "WITH RECURSIVE below(id, depth) AS (SELECT id, 1 FROM {table} WHERE {parent} = ?1
+         UNION SELECT s.id, depth + 1 FROM {table} s JOIN below ON s.{parent} = below.id WHERE depth < {DEEPEST})
+         SELECT DISTINCT id FROM below WHERE id <> ?1 ORDER BY id LIMIT {MOST_SESSIONS}"
+    );
     let read = |connection: &Connection| {
-        let mut ids = connection.prepare(&format!("SELECT id FROM {table} LIMIT {MOST_SESSIONS}"))?;
-        let ids = ids.query_map([], |row| row.get::<_, String>(0))?;
+        let mut ids = connection.prepare(&query)?;
+        let ids = ids.query_map([id], |row| row.get::<_, String>(0))?;
         Ok(ids.filter_map(rusqlite::Result::ok).filter(|id| is_plain(id)).collect())
     };
     Ok(ForeignStore::of_sessions(file).read(read)?.unwrap_or_default())

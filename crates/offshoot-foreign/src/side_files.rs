@@ -2,7 +2,7 @@
 //! not looked at, so no file of settings or keys is kept.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use offshoot_session::entry::Source as _;
 use offshoot_session::error::{Error, Result};
@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::agent::Agent;
 use crate::below::below;
 use crate::key::hex_hash;
+use crate::rows;
 use crate::source_record::{PayloadTexts, bytes_of, file_name};
 use crate::sources::is_subagent;
 
@@ -21,6 +22,8 @@ use crate::sources::is_subagent;
 const LARGEST: u64 = 64 << 20;
 /// More files of a session are not kept.
 const MOST: usize = 10_000;
+/// Names of Gemini CLI's logs have so much of their ids.
+const SHORTEST_START: usize = 8;
 /// More folders of workflows are not looked at.
 const MOST_FOLDERS: usize = 1_000;
 
@@ -59,9 +62,17 @@ pub(crate) fn side_files(agent: Agent, path: &Path) -> Vec<SideFile> {
     files
 }
 
-/// The files that are copied together with a session: those beside it, and the transcripts and notes of its subagents.
+/// What is copied together with a session: the files beside it, and its subagents with the notes on them.
 pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = side_files(agent, path).into_iter().map(|file| file.path).collect();
+    if agent == Agent::Gemini {
+        files.extend(gemini_logs(path, None).into_iter().take(MOST));
+    }
+    if let Some((store, id)) = rows::parts_of(path) {
+        // What keeps a store from being read, the copy of the session itself says.
+        let below = rows::ids_below(agent, &store, &id).unwrap_or_default();
+        files.extend(below.into_iter().take(MOST).map(|id| store.join(id)));
+    }
     if agent == Agent::Claude && !is_subagent(path) {
         let subagents =
             transcript_folders(&path.with_extension("")).into_iter().flat_map(|folder| transcripts(&folder));
@@ -71,6 +82,48 @@ pub(crate) fn files_with(agent: Agent, path: &Path) -> Vec<PathBuf> {
         }
     }
     files
+}
+
+/// Whether a file may be one of those, by its path: a manifest may name any file.
+pub(crate) fn goes_with(agent: Agent, session: &Path, file: &Path) -> bool {
+    let is_plain = !file.components().any(|part| part == Component::ParentDir);
+    is_plain
+        && match agent {
+            Agent::Gemini => is_gemini_log(session, file),
+            Agent::Opencode | Agent::Crush => file.parent() == session.parent() && file != session,
+            _ => file.starts_with(session.with_extension("")),
+        }
+}
+
+/// Whether it may be a subagent.
+pub(crate) fn is_started(agent: Agent, session: &Path, file: &Path) -> bool {
+    let is_session = match agent {
+        Agent::Claude => is_subagent(file) && file.extension().is_some_and(|ending| ending == "jsonl"),
+        Agent::Gemini | Agent::Opencode | Agent::Crush => true,
+        Agent::Codex | Agent::Goose | Agent::Copilot | Agent::Cursor | Agent::Aider => false,
+    };
+    is_session && goes_with(agent, session, file)
+}
+
+/// The logs of a session's subagents, in the folder that has the session's id for its name. The name of the session's log only begins with it.
+pub(crate) fn gemini_logs(path: &Path, id: Option<&str>) -> Vec<PathBuf> {
+    let named = || {
+        let start = Agent::Gemini.id_of(path).filter(|start| start.len() >= SHORTEST_START)?;
+        let folders = below(path.parent()?, std::fs::FileType::is_dir).into_iter();
+        let named = folders.filter_map(|folder| folder.file_name()?.to_str().map(str::to_owned));
+        named.into_iter().find(|name| name.starts_with(&start))
+    };
+    let id = id.map(str::to_owned).or_else(named);
+    let folder = id.map(|id| path.with_file_name(id));
+    let logs = folder.map(|folder| below(&folder, std::fs::FileType::is_file)).unwrap_or_default();
+    // A name out of a file may be a path.
+    logs.into_iter().filter(|log| is_gemini_log(path, log)).collect()
+}
+
+fn is_gemini_log(session: &Path, log: &Path) -> bool {
+    let folder = log.parent().filter(|folder| folder.parent() == session.parent());
+    let is_own = folder.and_then(Path::file_name).is_some_and(|name| name.len() >= SHORTEST_START);
+    is_own && log.extension().is_some_and(|ending| ending == "jsonl")
 }
 
 /// Outputs that were too long for the transcript, and the journals of workflows.

@@ -3,6 +3,7 @@
 
 mod calls;
 mod standing;
+mod beside;
 mod found;
 
 use std::path::{Path, PathBuf};

@@ -155,6 +155,7 @@ impl Place {
         };
         let mut found = self.agents_sessions(agent);
         found.extend(self.kept_sessions(agent));
+        found.extend(self.started_sessions(agent));
         found.retain(|(id, _)| !rest.is_empty() && id.starts_with(rest));
         if found.iter().any(|(id, _)| id == rest) {
             found.retain(|(id, _)| id == rest);

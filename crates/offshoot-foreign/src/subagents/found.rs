@@ -1,30 +1,21 @@
 //! Lists the subagents of a session, with the facts about each that are outside its own records. Claude Code has transcripts in folders below the
 //! session's own, each with a note that names the call; Gemini CLI has a folder of logs without notes; opencode and Crush have rows that
-//! name their parent.
+//! name their parent. Those of a session that is read from its copy have their copies with it.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use offshoot_session::children::MOST_CHILDREN;
 use offshoot_session::json::Json;
-use offshoot_session::medium::read_regular_text;
 
 use super::SubagentsOf;
+use super::beside::Beside;
 use super::calls::{SpawningCalls, calls_in_transcript};
 use super::standing::{end_of_transcript, written_at};
 use crate::agent::Agent;
-use crate::below::below;
 use crate::kept_copy::source_of;
-use crate::rows;
-use crate::side_files::{transcript_folders, transcripts};
+use crate::rows::{self, ChildRow, CopiedRows, DEEPEST};
 use crate::subagent_status::SubagentStatus;
-
-/// A longer note is not read.
-const LARGEST_NOTE: u64 = 64 << 10;
-/// A longer journal is not read.
-const LARGEST_JOURNAL: u64 = 16 << 20;
-/// Subagents of subagents are looked for so deep.
-const DEEPEST: usize = 16;
 
 /// What is said of a subagent outside of its own records. A text is empty where nothing is said.
 #[derive(Debug, Clone)]
@@ -47,7 +38,7 @@ pub struct FoundSubagent {
 
 impl FoundSubagent {
     fn at(path: PathBuf) -> Self {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = source_of(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Self {
             path,
             // A point would make it a child of another one.
@@ -63,14 +54,12 @@ impl FoundSubagent {
     /// The agent's own id for it.
     #[must_use]
     pub fn native_id(&self) -> String {
-        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        source_of(&self.path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
 /// All of them, each after the one that made it.
 pub(super) fn found(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
-    let path = source_of(of.path);
-    let of = SubagentsOf { path: &path, ..of };
     let mut all = match of.agent {
         Agent::Claude => of_transcripts(of),
         Agent::Gemini => of_logs(of),
@@ -92,10 +81,11 @@ pub(super) fn found(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
 }
 
 fn of_transcripts(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
-    let folders = transcript_folders(&of.path.with_extension(""));
-    let journals: HashMap<String, SubagentStatus> = folders.iter().flat_map(|folder| journal(folder)).collect();
+    let beside = Beside::of(of.path);
+    let journals: HashMap<String, SubagentStatus> = beside.journals().iter().flat_map(|text| ended_in(text)).collect();
+    let transcripts = beside.transcripts(of.agent, None).into_iter();
     let mut all: Vec<FoundSubagent> =
-        folders.iter().flat_map(|folder| transcripts(folder)).map(with_note).take(MOST_CHILDREN + 1).collect();
+        transcripts.map(|path| with_note(&beside, path)).take(MOST_CHILDREN + 1).collect();
     if all.is_empty() {
         return all;
     }
@@ -148,8 +138,8 @@ fn below_each_other(all: &mut [FoundSubagent], elsewhere: &[usize]) {
     }
 }
 
-fn with_note(path: PathBuf) -> FoundSubagent {
-    let note = read_regular_text(&path.with_extension("meta.json"), LARGEST_NOTE).unwrap_or_default();
+fn with_note(beside: &Beside, path: PathBuf) -> FoundSubagent {
+    let note = beside.note(&path);
     let note = Json::parse(&note).unwrap_or(Json::NULL);
     let text = |name: &str| note.str(name).map(std::borrow::Cow::into_owned);
     FoundSubagent {
@@ -160,11 +150,8 @@ fn with_note(path: PathBuf) -> FoundSubagent {
     }
 }
 
-/// The subagents that the journal of a folder says to have ended.
-fn journal(folder: &Path) -> Vec<(String, SubagentStatus)> {
-    let file = folder.join("journal.jsonl");
-    let is_own = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
-    let text = is_own.then(|| read_regular_text(&file, LARGEST_JOURNAL).ok()).flatten().unwrap_or_default();
+/// The subagents that a journal says to have ended.
+fn ended_in(journal: &str) -> Vec<(String, SubagentStatus)> {
     let ended = |line: &str| {
         let record = Json::parse(line).ok()?;
         let status = match record.str("type")?.as_ref() {
@@ -174,53 +161,47 @@ fn journal(folder: &Path) -> Vec<(String, SubagentStatus)> {
         };
         Some((record.str("agentId")?.into_owned(), status))
     };
-    text.lines().filter_map(ended).collect()
+    journal.lines().filter_map(ended).collect()
 }
 
-/// The logs in the folder that has the session's id for its name.
+/// Gemini CLI says nothing of them but that they are there.
 fn of_logs(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
-    let id = match of.session {
-        Some(session) => Some(session.header().id().to_owned()),
-        None => gemini_id(of.path),
-    };
-    let folder = id.map(|id| of.path.with_file_name(id)).filter(|folder| is_beside(folder, of.path));
-    let logs = folder.map(|folder| below(&folder, std::fs::FileType::is_file)).unwrap_or_default();
-    let logs = logs.into_iter().filter(|log| log.extension().is_some_and(|ending| ending == "jsonl"));
+    let id = of.session.map(|session| session.header().id());
     let with_status = |log: PathBuf| {
         let status = SubagentStatus::by_time(written_at(&log), of.now);
         FoundSubagent { status, ..FoundSubagent::at(log) }
     };
-    logs.map(with_status).collect()
-}
-
-/// The whole id of a log, which its name only begins with.
-fn gemini_id(path: &Path) -> Option<String> {
-    let start = Agent::Gemini.id_of(path).filter(|start| start.len() >= 8)?;
-    let folders = below(path.parent()?, std::fs::FileType::is_dir);
-    let names = folders.iter().filter_map(|folder| folder.file_name()?.to_str());
-    names.filter(|name| name.starts_with(&start)).map(str::to_owned).next()
-}
-
-/// A name out of a file may be a path.
-fn is_beside(folder: &Path, file: &Path) -> bool {
-    folder.parent() == file.parent() && folder.file_name().is_some_and(|name| name.len() >= 8)
+    Beside::of(of.path).transcripts(of.agent, id).into_iter().map(with_status).collect()
 }
 
 /// Rows that name the session as their parent, and those that name them. The id of Crush's is that of the call.
 fn of_rows(of: SubagentsOf<'_>) -> Vec<FoundSubagent> {
+    if let Some(copies) = CopiedRows::at(of.agent, of.path) {
+        let id = copies.id().to_owned();
+        return below_row(of, id, &|parent| copies.children_of(parent), &|id| copies.path_of(id));
+    }
     let Some((store, id)) = rows::parts_of(of.path) else { return Vec::new() };
+    below_row(of, id, &|parent| rows::children_of(of.agent, &store, parent), &|id| store.join(id))
+}
+
+/// The sessions below this one, each after its parent.
+fn below_row(
+    of: SubagentsOf<'_>,
+    id: String,
+    children: &dyn Fn(&str) -> Vec<ChildRow>,
+    path: &dyn Fn(&str) -> PathBuf,
+) -> Vec<FoundSubagent> {
     let mut all: Vec<FoundSubagent> = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut level = vec![(id, String::new())];
     for _ in 0..DEEPEST {
         let mut next = Vec::new();
         for (parent, above) in level {
-            let children = rows::children_of(of.agent, &store, &parent);
-            for child in children {
+            for child in children(&parent) {
                 if all.len() > MOST_CHILDREN || !seen.insert(child.id.clone()) {
                     continue;
                 }
-                let row = FoundSubagent::at(store.join(&child.id));
+                let row = FoundSubagent::at(path(&child.id));
                 let id = if above.is_empty() { row.id.clone() } else { format!("{above}.{}", row.id) };
                 let status = child.outcome.unwrap_or_else(|| SubagentStatus::by_time(child.updated, of.now));
                 next.push((child.id, id.clone()));

@@ -6,20 +6,25 @@ use offshoot_session::clock::Millis;
 use offshoot_session::json::Json;
 use offshoot_session::medium::{Medium as _, Stamp, read_exact_at};
 
-use crate::foreign_medium::ForeignMedium;
+use crate::agent::Agent;
+use crate::kept_copy::KeptSource;
+use crate::sources::medium_of;
 use crate::subagent_status::SubagentStatus;
 
 /// So many bytes at the end of a transcript are looked at.
 const TAIL: u64 = 256 << 10;
 
-/// When a file was last written to.
+/// When a file was last written to. What is read from a copy is not being written.
 pub(super) fn written_at(file: &Path) -> Option<Millis> {
+    if KeptSource::at(file).is_some() {
+        return None;
+    }
     Stamp::of(&std::fs::symlink_metadata(file).ok()?).modified_at()
 }
 
 /// How a transcript of Claude Code ends; `None` if it ends in the middle.
 pub(super) fn end_of_transcript(file: &Path) -> Option<SubagentStatus> {
-    let medium = ForeignMedium::open(file).ok()?;
+    let medium = medium_of(Agent::Claude, file).ok()?;
     let length = medium.len().ok()?;
     let from = length.saturating_sub(TAIL);
     let bytes = read_exact_at(&medium, from, usize::try_from(length - from).ok()?).ok()?;

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{Agent, Archive, ArchivedSession, KeptCopy, foreign_agent};
+use offshoot_session::children::ChildInfo;
 use offshoot_session::session::Options;
+use offshoot_session::store::ForeignFolder;
 
-use crate::support::{files, fixtures, spelled};
+use crate::support::{files, fixtures, spelled, subagents_of};
 
 fn bytes_of(archive: &Archive, session: &ArchivedSession) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -69,6 +71,66 @@ fn a_session_whose_source_is_gone_is_read_from_its_copy() {
         assert_eq!(after.len(), before.len(), "{name}");
         for (after, before) in after.iter().zip(&before) {
             assert_eq!(after, before, "{name}");
+        }
+    }
+}
+
+/// Subagents have their copies with their session's: each is listed as it was, and read under a path of its own.
+#[test]
+fn subagents_of_a_session_that_is_gone_are_read_from_their_copies() {
+    for (agent, name, session) in [
+        (Agent::Claude, "claude-code", "projects/-home-u-work-demo/11111111-2222-4222-8222-222222222222.jsonl"),
+        (Agent::Opencode, "opencode", "opencode.db/ses_main"),
+        (Agent::Crush, "crush", ".crush/crush.db/crush-main"),
+        (Agent::Gemini, "gemini-cli", "tmp/demo/chats/session-2026-09-21T08-00-9a8b7c6d.jsonl"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (here, root) = (folder.path().join("here"), folder.path().join("archive"));
+        for file in files(&fixtures(name), "") {
+            let target = here.join(file.strip_prefix(fixtures(name)).unwrap());
+            std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+            std::fs::copy(&file, &target).unwrap();
+        }
+        let path = here.join(session);
+        let archive = Archive::new(root.clone());
+        archive.keep(agent, &path, 7).unwrap();
+        let rows = |path: &Path| {
+            let session = (agent.format().open)(path, Options::default()).unwrap();
+            let list = subagents_of(agent, path, Some(&session), i64::MAX);
+            assert_eq!(list.left_out, 0, "{name}");
+            let row = |child: &ChildInfo| {
+                let said = spelled(&(agent.format().open)(&child.file, Options::default()).unwrap());
+                let own = (child.words(), child.session_id.clone(), child.task.clone(), child.parent_entry.clone());
+                (own, child.messages, said)
+            };
+            list.children.iter().map(row).collect::<Vec<_>>()
+        };
+        let before = rows(&path);
+        assert!(!before.is_empty(), "{name}");
+        std::fs::remove_dir_all(&here).unwrap();
+        let kept = agent.kept_root(&root);
+        let found = |folders: fn(&Path, Option<&str>) -> Vec<ForeignFolder>| {
+            let files = folders(&kept.folder, None).into_iter().flat_map(|folder| folder.files);
+            files.map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        let format = kept.format().unwrap();
+        let [copy] = found(format.folders).try_into().unwrap();
+        assert_eq!(rows(&copy), before, "{name}");
+        let started = found(format.started);
+        assert_eq!(started.len(), before.len(), "{name}");
+        assert!(started.iter().all(|path| foreign_agent(path).unwrap() == Some(agent)), "{name}");
+        // A manifest that names a file elsewhere is nobody's subagent, and nothing is written there.
+        let manifest = &started[0];
+        let elsewhere = folder.path().join("elsewhere/agent-x.jsonl");
+        let text = std::fs::read_to_string(manifest).unwrap();
+        let source = offshoot_foreign::source_of(manifest);
+        std::fs::write(manifest, text.replace(&*source.to_string_lossy(), &elsewhere.to_string_lossy())).unwrap();
+        assert_eq!(rows(&copy).len(), before.len() - 1, "{name}");
+        if matches!(agent, Agent::Claude | Agent::Gemini) {
+            let [session] = archive.list().unwrap().try_into().unwrap();
+            archive.restore(&session).unwrap();
+            assert_eq!(rows(&path).len(), before.len() - 1, "{name}");
+            assert!(!elsewhere.exists());
         }
     }
 }

@@ -10,11 +10,14 @@ use offshoot_session::session::{Options, Session};
 
 use crate::support::{fixtures, golden, spelled, subagents_of};
 
-/// Every session that the agent's format finds below a folder.
+/// Every session that the agent's format finds below a folder, those included that others of a store have started.
 fn sessions(agent: Agent, root: &Path) -> Vec<PathBuf> {
     // Only these have their sessions in the working directory.
     let here = matches!(agent, Agent::Crush | Agent::Aider).then(|| root.to_string_lossy());
-    let folders = (agent.format().folders)(root, here.as_deref());
+    let mut folders = (agent.format().folders)(root, here.as_deref());
+    if matches!(agent, Agent::Opencode | Agent::Crush) {
+        folders.extend((agent.format().started)(root, here.as_deref()));
+    }
     let mut found: Vec<PathBuf> = folders.into_iter().flat_map(|folder| folder.files).map(|(path, _)| path).collect();
     found.sort();
     found
@@ -369,7 +372,7 @@ fn crush_has_a_list_of_projects() {
     std::fs::write(folder.path().join("projects.json"), list).unwrap();
     let found = (Agent::Crush.format().folders)(folder.path(), None).into_iter().flat_map(|folder| folder.files);
     let found: Vec<PathBuf> = found.map(|(path, _)| path).collect();
-    assert_eq!(found, ["crush-main", "toolu_c9"].map(|id| project.join("crush.db").join(id)));
+    assert_eq!(found, [project.join("crush.db/crush-main")]);
 }
 
 /// Crush says the call, of opencode it is guessed by the time, and Gemini CLI says nothing.
@@ -435,4 +438,55 @@ fn subagents_of_stores_are_below_the_rows_with_their_calls() {
     let list = subagents_of(Agent::Crush, &store.join("crush-main"), None, 0);
     let rows: Vec<_> = list.children.iter().map(row).collect();
     assert_eq!(rows, [("toolu_c9 · completed".to_owned(), "cm2".to_owned(), 1)]);
+}
+
+/// Subagents are below those who have started them, and nothing is below itself, below what is gone, or deeper than lists go.
+#[test]
+fn a_session_is_listed_alone_or_below_another_one() {
+    let names = |folders: Vec<offshoot_session::store::ForeignFolder>| {
+        let files = folders.into_iter().flat_map(|folder| folder.files);
+        let mut names: Vec<String> =
+            files.map(|(path, _)| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let found = |agent: Agent, root: &Path, cwd: Option<&str>| {
+        (names((agent.format().folders)(root, cwd)), names((agent.format().started)(root, cwd)))
+    };
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let crush = fixtures("crush");
+    let crush = found(Agent::Crush, &crush, Some(&crush.to_string_lossy()));
+    assert_eq!(crush, (words(&["crush-main"]), words(&["toolu_c9"])));
+    let (_, claude) = found(Agent::Claude, &fixtures("claude-code"), None);
+    assert_eq!(claude, ["agent-a1b2c3d4e5f60718", "agent-b9"]);
+    let (_, gemini) = found(Agent::Gemini, &fixtures("gemini-cli"), None);
+    assert_eq!(gemini.len(), 1, "{gemini:?}");
+    assert!(found(Agent::Codex, &fixtures("codex"), None).1.is_empty());
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("opencode.db");
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &store).unwrap();
+    let add = |id: &str, parent: &str| {
+        let copy = format!(
+            "CREATE TEMP TABLE s AS SELECT * FROM session WHERE id = 'ses_kid'; UPDATE s SET id = '{id}', parent_id = '{parent}';
+            INSERT INTO session SELECT * FROM s;"
+        );
+        rusqlite::Connection::open(&store).unwrap().execute_batch(&copy).unwrap();
+    };
+    add("ses_self", "ses_self");
+    add("ses_one", "ses_other");
+    add("ses_other", "ses_one");
+    add("ses_orphan", "ses_gone");
+    let mut above = "ses_kid".to_owned();
+    for depth in 2..=17 {
+        let id = format!("ses_{depth:02}");
+        add(&id, &above);
+        above = id;
+    }
+    let (alone, started) = found(Agent::Opencode, folder.path(), None);
+    assert_eq!(alone, ["ses_17", "ses_fork", "ses_main", "ses_one", "ses_orphan", "ses_other", "ses_self"]);
+    let list = subagents_of(Agent::Opencode, &store.join("ses_main"), None, 0);
+    let mut below: Vec<String> = list.children.iter().map(|child| child.session_id.clone()).collect();
+    below.sort();
+    assert_eq!(started, below, "what is not listed alone is below another one");
 }

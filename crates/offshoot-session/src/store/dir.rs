@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
-use super::folders::{Folder, FoundFile, READ_FOLDER, child_folders, folders, take};
+use super::folders::{Folder, FoundFile, READ_FOLDER, child_folders, folders, started_folders, take};
 use super::of_id::{files_of_id, is_session_uuid, read_id};
 use super::{Flavour, Progress, Root, Scope, Store, imports};
 use crate::error::{Code, Diagnostic, Error, Result};
@@ -54,8 +54,8 @@ impl DirStore {
         both
     }
 
-    /// The same sessions and those of agents that they have started, which are in folders beside their files
-    /// (see [`crate::child`]).
+    /// The same sessions and those of agents that they have started: those of own ones are in folders beside their files
+    /// (see [`crate::child`]), and of those of other agents their formats know them.
     #[must_use]
     pub fn with_children(self) -> Self {
         Self { has_children: true, ..self }
@@ -219,6 +219,7 @@ impl DirStore {
                     Err(error) => unread.push(error),
                 }
             }
+            found.extend(started_folders(&self.roots, cwd));
         }
         Ok((found, unread))
     }

@@ -157,6 +157,16 @@ pub(super) fn folders(roots: &[Root], cwd: Option<&str>) -> Result<(Vec<Folder>,
     Ok((folders, unread))
 }
 
+/// The sessions of other agents that others have started.
+pub(super) fn started_folders(roots: &[Root], cwd: Option<&str>) -> Vec<Folder> {
+    let of_root = |root: &Root| {
+        let format = root.format()?;
+        let started = (format.started)(&root.folder, cwd).into_iter();
+        Some(started.map(|folder| Folder::foreign(folder, format)).collect::<Vec<_>>())
+    };
+    roots.iter().filter_map(of_root).flatten().collect()
+}
+
 /// The folders in a folder that are beside a session's file and have its name: those of its children.
 pub(super) fn child_folders(folder: &Folder) -> Result<Vec<Folder>> {
     if folder.below.is_empty() {

@@ -27,6 +27,8 @@ pub struct ForeignFormat {
     pub word: &'static str,
     /// The folders of its store with its sessions: those that may be of a working directory, or all.
     pub folders: fn(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder>,
+    /// The same of sessions that others have started, which lists show below those.
+    pub started: fn(root: &Path, cwd: Option<&str>) -> Vec<ForeignFolder>,
     /// Opens a session to read.
     pub open: fn(path: &Path, options: Options) -> Result<Session>,
 }

@@ -7,7 +7,7 @@ use offshoot_foreign::{Agent, Archive, foreign_agent, open_foreign};
 use offshoot_session::error::Error;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
-use offshoot_session::store::{DirStore, Root};
+use offshoot_session::store::{DirStore, ForeignFolder, ForeignFormat, Root};
 use offshoot_session::text::shell_word;
 
 use super::Place;
@@ -24,12 +24,19 @@ impl Place {
 
     /// The ids of other agents' sessions with their files, the newest file of an id first.
     pub(crate) fn agents_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
-        self.sessions_in(only, |root| !Agent::is_kept_root(root))
+        self.sessions_in(only, |root| !Agent::is_kept_root(root), |format| format.folders)
     }
 
     /// The same of sessions whose sources are gone, and of which there are copies.
     pub(crate) fn kept_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
-        self.sessions_in(only, Agent::is_kept_root)
+        self.sessions_in(only, Agent::is_kept_root, |format| format.folders)
+    }
+
+    /// The same of sessions that others have started, here and in copies.
+    pub(crate) fn started_sessions(&self, only: Option<Agent>) -> Vec<(String, PathBuf)> {
+        let mut found = self.sessions_in(only, |root| !Agent::is_kept_root(root), |format| format.started);
+        found.extend(self.sessions_in(only, Agent::is_kept_root, |format| format.started));
+        found
     }
 
     /// Whether a session is a copy whose source is gone.
@@ -39,7 +46,12 @@ impl Place {
         roots.any(|root| file.starts_with(&root.folder))
     }
 
-    fn sessions_in(&self, only: Option<Agent>, fits: impl Fn(&Root) -> bool) -> Vec<(String, PathBuf)> {
+    fn sessions_in(
+        &self,
+        only: Option<Agent>,
+        fits: impl Fn(&Root) -> bool,
+        folders: impl Fn(&'static ForeignFormat) -> fn(&Path, Option<&str>) -> Vec<ForeignFolder>,
+    ) -> Vec<(String, PathBuf)> {
         let mut found: Vec<(String, PathBuf, Option<i64>)> = Vec::new();
         for root in self.options.agents.iter().filter(|root| fits(root)) {
             let Some((agent, format)) = root.format().and_then(|format| Some((Agent::from_word(format.word)?, format)))
@@ -50,7 +62,7 @@ impl Place {
                 // Their sessions lie in the folders where people work.
                 let is_here = matches!(agent, Agent::Crush | Agent::Aider);
                 let here = is_here.then(|| self.cwd().to_string_lossy().into_owned());
-                let files = (format.folders)(&root.folder, here.as_deref()).into_iter().flat_map(|folder| folder.files);
+                let files = folders(format)(&root.folder, here.as_deref()).into_iter().flat_map(|folder| folder.files);
                 let named = |(path, stamp): (PathBuf, Option<Stamp>)| {
                     Some((agent.id_of(&path)?, path, stamp.map(|stamp| stamp.modified)))
                 };

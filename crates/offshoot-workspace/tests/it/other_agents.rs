@@ -15,12 +15,16 @@ fn fixtures(agent: &str) -> PathBuf {
 }
 
 fn place(folder: &Path) -> Place {
-    Place::new(PlaceOptions {
+    Place::new(options(folder))
+}
+
+fn options(folder: &Path) -> PlaceOptions {
+    PlaceOptions {
         store: Some(DirStore::new(Root::new(folder.join("own"), Flavour::Offshoot), Vec::new())),
         agents: vec![Agent::Claude.root(fixtures("claude-code")), Agent::Codex.root(fixtures("codex"))],
         search_index: Some(SearchIndex::new(&folder.join("cache"))),
         ..PlaceOptions::in_folder(folder)
-    })
+    }
 }
 
 #[test]
@@ -95,6 +99,46 @@ fn lists_have_their_subagents_below_them() {
         children[0].contains(r#""id":"agent-a1b2c3d4e5f60718""#)
             && children[0].contains(r#""status":"completed","messages":4"#)
     );
+}
+
+/// Subagents of stores are below those who have started them, as all others are; an id or a search finds each.
+#[test]
+fn a_subagent_of_a_store_is_no_session_of_its_own_in_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new(PlaceOptions {
+        agents: vec![Agent::Opencode.root(fixtures("opencode")), Agent::Claude.root(fixtures("claude-code"))],
+        ..PlaceOptions::clone(&options(folder.path()))
+    });
+    let mut given = Given::default();
+    given.put_text("agent", "opencode");
+    for flag in ["all", "children"] {
+        given.put(flag, ArgValue::Flag);
+    }
+    let listed = json(done(run(&place, "list", given).unwrap()).as_ref());
+    let listed = offshoot_session::json::Json::parse(&listed).unwrap();
+    let mut rows: Vec<(String, usize)> = listed
+        .items()
+        .map(|row| (row.str("id").unwrap().into_owned(), row.get("children").unwrap().items().count()))
+        .collect();
+    rows.sort();
+    let expected = [("ses_fork", 0), ("ses_main", 1), ("ses_old", 0)].map(|(id, count)| (id.to_owned(), count));
+    assert_eq!(rows, expected);
+    for given in ["opencode:ses_kid", "ses_kid"] {
+        assert_eq!(place.open(given, Access::Read, SpillPolicy::default()).unwrap().id(), "ses_kid");
+    }
+    let subagent = place.open("claude:agent-a1b2", Access::Read, SpillPolicy::default()).unwrap();
+    assert!(subagent.origin().unwrap().ends_with("subagents/agent-a1b2c3d4e5f60718.jsonl"));
+    for (word, file) in [("\"it is right\"", "ses_kid"), ("\"change is right\"", "agent-a1b2c3d4e5f60718.jsonl")] {
+        for is_scan in [false, true] {
+            let mut given = Given::default();
+            given.put_text("query", word);
+            if is_scan {
+                given.put("scan", ArgValue::Flag);
+            }
+            let found = json(done(run(&place, "search", given).unwrap()).as_ref());
+            assert!(found.contains(file), "{word}: {found}");
+        }
+    }
 }
 
 /// The index and the scan find the same, parts of words included.
@@ -261,10 +305,15 @@ fn a_session_that_is_gone_is_read_from_its_copy() {
     let project = claude.join("projects/-w");
     std::fs::create_dir_all(&project).unwrap();
     let file = transcript(&project, "6");
+    let subagents = file.with_extension("").join("subagents");
+    std::fs::create_dir_all(&subagents).unwrap();
+    let said = r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"a task below"}}"#;
+    std::fs::write(subagents.join("agent-x1.jsonl"), format!("{said}\n")).unwrap();
     let archive = folder.path().join("archive");
     let kept = offshoot_foreign::Archive::new(archive.clone());
     kept.keep(Agent::Claude, &file, 7).unwrap();
     std::fs::remove_file(&file).unwrap();
+    std::fs::remove_dir_all(file.with_extension("")).unwrap();
     let place = Place::new(PlaceOptions {
         store: Some(DirStore::new(Root::new(folder.path().join("own"), Flavour::Offshoot), Vec::new())),
         agents: vec![Agent::Claude.root(claude.clone()), Agent::Claude.kept_root(&archive)],
@@ -274,9 +323,17 @@ fn a_session_that_is_gone_is_read_from_its_copy() {
     let listed = || {
         let mut given = Given::default();
         given.put_text("agent", "claude");
-        given.put("all", ArgValue::Flag);
+        for flag in ["all", "children"] {
+            given.put(flag, ArgValue::Flag);
+        }
         done(run(&place, "list", given).unwrap())
     };
+    let children = json(listed().as_ref());
+    assert!(children.contains(r#""id":"agent-x1""#), "{children}");
+    let mut given = Given::default();
+    given.put_text("query", "below");
+    let hit = json(done(run(&place, "search", given).unwrap()).as_ref());
+    assert!(hit.contains("agent-x1"), "{hit}");
     let words = format!("{:?}", crate::words(listed().as_ref()));
     assert!(words.contains("claude, archived"), "{words}");
     let shown = place.open("claude:6666", Access::Read, SpillPolicy::default()).unwrap();
@@ -287,7 +344,7 @@ fn a_session_that_is_gone_is_read_from_its_copy() {
     given.put_text("file", "claude:6666");
     given.put("verify", ArgValue::Flag);
     let imported = json(done(run(&place, "import", given).unwrap()).as_ref());
-    assert!(imported.contains("\"sha256\":\""), "{imported}");
+    assert!(imported.contains("\"sha256\":\"") && imported.contains(r#""subagents":1"#), "{imported}");
 }
 
 /// A store whose rows change is followed, and every session of other agents is imported at once.

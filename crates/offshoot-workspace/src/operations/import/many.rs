@@ -1,6 +1,5 @@
 //! Imports of many sessions of other agents: which ones are meant, what came of each, and what failed.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use offshoot_foreign::{Agent, ImportReport};
@@ -44,18 +43,9 @@ pub(super) fn wanted(place: &Place, input: &ImportInput) -> Result<Vec<WantedImp
     let progress = place.progress("reading sessions");
     let told = &mut |done: usize, total: usize| progress(done as u64, total as u64);
     let (all, _) = place.list(&store, Scope { cwd: None, with_text: false }, told)?;
-    let listed: HashSet<PathBuf> = all.iter().map(|info| info.path.clone()).collect();
-    // They come along with the session that has started them.
-    let is_subagent = |agent: Agent, info: &SessionInfo| {
-        let parent = info.parent_session_path.as_ref().filter(|_| matches!(agent, Agent::Opencode | Agent::Crush));
-        parent.is_some_and(|parent| {
-            info.path.with_file_name(parent) != info.path && listed.contains(&info.path.with_file_name(parent))
-        })
-    };
     let wish = |info: SessionInfo| {
         let agent = place.agent_of(&info.path)?;
-        let fits = !is_subagent(agent, &info)
-            && input.agent.is_none_or(|wanted| wanted.takes(SessionProgram::of_agent(agent)))
+        let fits = input.agent.is_none_or(|wanted| wanted.takes(SessionProgram::of_agent(agent)))
             && since.is_none_or(|since| info.modified.is_some_and(|time| time >= since))
             && folder.as_deref().is_none_or(|folder| store.belongs(&info, Some(folder)))
             && info.message_count > 0;
