@@ -3,6 +3,7 @@
 
 pub(crate) mod store;
 pub(crate) mod text;
+pub(crate) mod order;
 
 use std::borrow::Cow;
 

@@ -38,6 +38,7 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     medium: ForeignMedium,
     mapper: M,
     side: Box<dyn SideFiles>,
+    told: Option<Diagnostic>,
     options: Options,
 ) -> Result<ForeignSession> {
     let failed = |error| Error::io("read", medium.path())(error);
@@ -49,6 +50,7 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     .map_err(failed)?;
     let length = medium.len().map_err(failed)?;
     let Reading { mut mapper, mut gathered, mut planned } = reading;
+    gathered.diagnostics.extend(told);
     mapper.close_open(&mut planned);
     planned.extend(mapper.leaf_marker(gathered.records));
     planned.drain(..).for_each(|entry| gathered.add(entry));

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use offshoot_session::error::{Error, Result};
+use offshoot_session::error::{Diagnostic, Error, Result};
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::session::Options;
 
 use crate::agent::Agent;
 use crate::aider;
 use crate::composing::SideFiles;
-use crate::cursor::text;
+use crate::cursor::{order, text};
 use crate::foreign_medium::ForeignMedium;
 use crate::foreign_session::{self, ForeignSession};
 use crate::kept_copy::KeptSource;
@@ -37,10 +37,17 @@ pub fn open_foreign(path: &Path, options: impl FnOnce() -> Options) -> Result<Op
 /// Opens a session of this agent.
 pub(crate) fn open_of(agent: Agent, path: &Path, options: Options) -> Result<ForeignSession> {
     let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
-    visit(agent, path, medium, Opening(options))
+    // What was copied into an archive has no transcript beside it.
+    let parts = rows::parts_of(path).filter(|_| agent == Agent::Cursor);
+    let told = parts.and_then(|(store, id)| order::compare((&store, &id), &medium));
+    visit(agent, path, medium, Opening { options, told })
 }
 
-struct Opening(Options);
+struct Opening {
+    options: Options,
+    /// What is odd about the session beside its records.
+    told: Option<Diagnostic>,
+}
 
 impl SessionVisitor for Opening {
     type Out = Result<ForeignSession>;
@@ -51,7 +58,7 @@ impl SessionVisitor for Opening {
         mapper: M,
         side: Box<dyn SideFiles>,
     ) -> Self::Out {
-        foreign_session::open(medium, mapper, side, self.0)
+        foreign_session::open(medium, mapper, side, self.told, self.options)
     }
 }
 

@@ -240,6 +240,8 @@ codes! {
     UnansweredPrompt = "unanswered-prompt", Note;
     /// The file system has no locks: concurrent writers can damage each other's entries.
     NoLock = "no-lock", Warning;
+    /// Two files of another program have the messages of a session in different orders. The one with more of each message counts.
+    OtherOrder = "other-order", Warning;
     /// A file in a session folder that cannot be read as a session.
     UnreadableSession = "unreadable-session", Error;
     /// A folder whose sessions cannot be listed.

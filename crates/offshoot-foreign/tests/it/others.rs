@@ -125,6 +125,41 @@ fn cursor_has_prompts_without_their_marks() {
     assert_eq!((transcript.tree().len(), said(&transcript)), (3, said(chat)));
 }
 
+/// The transcript was written as the chat went on, so a store that has another order is damaged, or is understood wrongly.
+#[test]
+fn a_store_whose_order_is_not_that_of_its_transcript_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in crate::support::files(&fixtures("cursor"), "") {
+        let target = folder.path().join(file.strip_prefix(fixtures("cursor")).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(&file, &target).unwrap();
+    }
+    let id = "c0ffee00-4444-4444-8444-444444444444";
+    let store = folder.path().join(format!("chats/0a7571dd6fe929a8b583b7434608e9ac/{id}/store.db")).join(id);
+    let transcript = folder.path().join(format!("projects/home-u-work-demo/agent-transcripts/{id}/{id}.jsonl"));
+    let text = std::fs::read_to_string(&transcript).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let told = |order: &[&str]| {
+        std::fs::write(&transcript, order.join("\n") + "\n").unwrap();
+        let session = open(Agent::Cursor, &store);
+        let told: Vec<String> = session.diagnostics().iter().map(|told| told.code.as_str().to_owned()).collect();
+        let entry = session.diagnostics().first().and_then(|told| told.entry.clone());
+        assert!(entry.is_none_or(|entry| session.find(entry.as_str()).is_ok()));
+        told
+    };
+    assert_eq!(told(&lines), [""; 0]);
+    let [asked, looks, answers] = lines.try_into().unwrap();
+    assert_eq!(told(&[answers, asked, looks]), ["other-order"]);
+    // What was taken back or said twice is in no order, and what is no record says nothing.
+    let gone = r#"{"role":"user","message":{"content":"gone"}}"#;
+    assert_eq!(told(&[answers, asked, gone, looks, "{", answers]), [""; 0]);
+    let elsewhere = folder.path().join("elsewhere.jsonl");
+    told(&[answers, asked, looks]);
+    std::fs::rename(&transcript, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &transcript).unwrap();
+    assert!(open(Agent::Cursor, &store).diagnostics().is_empty(), "a link is not followed");
+}
+
 /// A heading in an answer is no mark of a run.
 #[test]
 fn each_run_of_aider_is_a_session() {
