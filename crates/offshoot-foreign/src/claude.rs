@@ -8,6 +8,7 @@ mod draft;
 mod group;
 pub(crate) mod compose;
 mod state;
+mod digest;
 pub(crate) mod forks;
 
 use std::borrow::Cow;
@@ -26,6 +27,7 @@ use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
 use crate::record::RecordSpan;
 use compose::ClaudeForm;
+use digest::{ClaudeDigest, ClaudeDigester, HeadSaid};
 use draft::ClaudeDraft;
 use group::AnswerGroup;
 use line::{ClaudeLine, ClaudeRecord};
@@ -102,6 +104,23 @@ impl Mapper for ClaudeMapper {
         }
         Ok(())
     }
+
+    type Digester = ClaudeDigester;
+
+    fn take_digest(&mut self, span: RecordSpan, digest: ClaudeDigest, out: &mut Vec<Planned>) -> bool {
+        let draft = digest.draft.map(|draft| draft.at(span));
+        let known = draft.as_ref().and_then(|draft| self.growth.print(draft.key()).map(|print| print == draft.print));
+        if known == Some(false) {
+            // The id of another version is made of its bytes.
+            return false;
+        }
+        self.note_head(digest.time, digest.head.as_deref());
+        if let Some(draft) = draft.filter(|_| known.is_none()) {
+            self.take_draft(draft, out);
+        }
+        true
+    }
+
     fn close_open(&mut self, out: &mut Vec<Planned>) {
         self.close(None, out);
     }
@@ -165,7 +184,7 @@ impl ClaudeMapper {
     }
 
     fn take_line(&mut self, span: RecordSpan, line: &ClaudeLine<'_>, out: &mut Vec<Planned>) {
-        self.note_head(line);
+        self.note_head(line.time, HeadSaid::of(line).as_ref());
         if !line.is_chain() {
             self.state(span, line, out);
             return;
@@ -177,32 +196,32 @@ impl ClaudeMapper {
             Some(_) => draft.version = Some(hex_hash(&[line.json.text().as_bytes()], 8)),
             None => {}
         }
+        self.take_draft(draft, out);
+    }
+
+    fn take_draft(&mut self, draft: ClaudeDraft, out: &mut Vec<Planned>) {
         self.follow(draft, out);
         if self.open.is_none() && !self.late.is_empty() {
             self.settle_late(out);
         }
     }
 
-    fn note_head(&mut self, line: &ClaudeLine<'_>) {
-        if self.head.first.is_none() {
-            self.head.first = line.time;
+    fn note_head(&mut self, time: Option<Millis>, said: Option<&HeadSaid<'_>>) {
+        let head = &mut self.head;
+        head.first = head.first.or(time);
+        let Some(said) = said else { return };
+        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        if head.cwd.is_none() {
+            head.cwd = owned(&said.cwd);
         }
-        if line.uuid.is_none() {
-            return;
-        }
-        if self.head.cwd.is_none() {
-            let cwd = line.cwd.and_then(Json::as_str).filter(|cwd| !cwd.is_empty());
-            self.head.cwd = cwd.map(Cow::into_owned);
-        }
-        if self.head.versions.len() < 20
-            && let Some(version) = line.version.and_then(Json::as_str)
-            && self.head.versions.iter().all(|known| *known != version)
+        if head.versions.len() < 20
+            && let Some(version) = said.version.as_deref()
+            && head.versions.iter().all(|known| known != version)
         {
-            self.head.versions.push(version.into_owned());
+            head.versions.push(version.to_owned());
         }
-        if self.head.parent.is_none() {
-            let forked = line.forked_from.and_then(|from| from.str("sessionId"));
-            self.head.parent = forked.map(Cow::into_owned);
+        if head.parent.is_none() {
+            head.parent = owned(&said.forked_from);
         }
     }
 
@@ -396,7 +415,7 @@ impl ClaudeMapper {
         let spans: Vec<RecordSpan> = std::iter::once(first).chain(summary).map(|draft| draft.span).collect();
         let next = Coming {
             spans: spans.into(),
-            refers: kept.and_then(|kept| self.growth.id(kept)).cloned(),
+            refers: kept.and_then(|kept| self.growth.id(kept)),
             ..coming(first, ClaudeForm::Compaction)
         };
         let at = self.growth.plan(next, parent, out);

@@ -9,6 +9,7 @@ pub(crate) mod compose;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
@@ -17,6 +18,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
+use crate::digested::NoDigests;
 use crate::growth::{Coming, EntryAt, Growth, Parent};
 use crate::key::Key;
 use crate::mapper::{Mapper, Names};
@@ -172,6 +174,12 @@ impl Mapper for CodexMapper {
             }
             CodexRecord::Other => {}
         }
+    }
+
+    type Digester = NoDigests;
+
+    fn take_digest(&mut self, _: RecordSpan, digest: Infallible, _: &mut Vec<Planned>) -> bool {
+        match digest {}
     }
 
     fn close_open(&mut self, out: &mut Vec<Planned>) {

@@ -14,11 +14,12 @@ use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::Kind;
 use offshoot_session::load::{FileEnd, MadeLines, MadeTree};
-use offshoot_session::medium::Medium as _;
+use offshoot_session::medium::{Medium as _, read_exact_at};
 use offshoot_session::session::{Options, Session};
 use offshoot_session::tree::{Label, NewNode, NodeIx, Tree};
 
 use crate::composing::{Composing, SideFiles};
+use crate::digested::{Division, FoundRecord, RecordDigester as _, for_each_digest};
 use crate::foreign_medium::ForeignMedium;
 use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
@@ -41,13 +42,20 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     told: Option<Diagnostic>,
     options: Options,
 ) -> Result<ForeignSession> {
+    open_divided((medium, Division::usual()), mapper, side, told, options)
+}
+
+/// The same with the bytes divided among threads.
+pub(crate) fn open_divided<M: Mapper + Send + Sync + 'static>(
+    (medium, division): (ForeignMedium, Division),
+    mapper: M,
+    side: Box<dyn SideFiles>,
+    told: Option<Diagnostic>,
+    options: Options,
+) -> Result<ForeignSession> {
     let failed = |error| Error::io("read", medium.path())(error);
     let mut reading = Reading { mapper, gathered: Gathered::new(), planned: Vec::new() };
-    for_each_record(&medium, |record| {
-        reading.take(record);
-        Ok(())
-    })
-    .map_err(failed)?;
+    reading.read(&medium, division).map_err(failed)?;
     let length = medium.len().map_err(failed)?;
     let Reading { mut mapper, mut gathered, mut planned } = reading;
     gathered.diagnostics.extend(told);
@@ -86,6 +94,33 @@ struct Reading<M: Mapper> {
 }
 
 impl<M: Mapper> Reading<M> {
+    fn read(&mut self, medium: &ForeignMedium, division: Division) -> io::Result<()> {
+        if !M::Digester::IS_USED || !division.divides(medium.len()?) {
+            return for_each_record(medium, |record| {
+                self.take(record);
+                Ok(())
+            });
+        }
+        for_each_digest::<M::Digester>(medium, division, |found| {
+            let (span, is_terminated) = match found {
+                FoundRecord::Digest(span, digest) => {
+                    if self.mapper.take_digest(span, digest, &mut self.planned) {
+                        self.gathered.records = span.number;
+                        self.gathered.is_terminated = true;
+                        self.planned.drain(..).for_each(|entry| self.gathered.add(entry));
+                        return Ok(());
+                    }
+                    (span, true)
+                }
+                FoundRecord::Place(span, is_terminated) => (span, is_terminated),
+            };
+            let length = if u64::from(span.length) > LONGEST_RECORD { 0 } else { span.length as usize };
+            let bytes = read_exact_at(medium, span.at, length)?;
+            self.take(RawRecord { span, bytes: &bytes, is_terminated });
+            Ok(())
+        })
+    }
+
     fn take(&mut self, raw: RawRecord<'_>) {
         let gathered = &mut self.gathered;
         gathered.records = raw.span.number;

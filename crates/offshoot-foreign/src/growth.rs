@@ -1,13 +1,12 @@
 //! The tree of a session while its records are read: which entry a foreign id became, and where the next one hangs. Knows
 //! no agent.
 
-use std::collections::HashMap;
-
 use offshoot_session::clock::Millis;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
 
 use crate::key::{Key, hex_hash};
+use crate::known_ids::{KnownId, KnownIds};
 use crate::planned::{PlannedEntry, Shape, Spans};
 
 const NONE: u32 = u32::MAX;
@@ -65,7 +64,8 @@ impl Parent {
 
 #[derive(Debug, Clone)]
 struct Grown {
-    id: EntryId,
+    /// The known id that is its own; of others the list has it.
+    own: u32,
     parent: u32,
     /// The entry on which this one's children hang: itself, or one that stands behind it on the same branch.
     tip: u32,
@@ -77,8 +77,9 @@ struct Grown {
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     entries: Vec<Grown>,
-    /// Each with a print of its record.
-    known: HashMap<Key, (u32, u32)>,
+    known: KnownIds,
+    /// The ids of entries that are not UUIDs which are known, in the order of their entries.
+    other_ids: Vec<(u32, EntryId)>,
     last_time: Millis,
 }
 
@@ -92,7 +93,7 @@ impl Growth {
         let above = parent.at();
         let parent = match parent {
             Parent::Root => None,
-            Parent::Of(at) => self.id(at).cloned(),
+            Parent::Of(at) => self.id(at),
             Parent::Unknown(id) => Some(EntryId::new(id)),
         };
         let id = EntryId::new(coming.id);
@@ -114,7 +115,7 @@ impl Growth {
     /// The marker that opens the session at this entry, unless it is the last one. `records` is how many there are.
     pub(crate) fn leaf_marker<F>(&mut self, leaf: EntryAt, records: u32, form: F) -> Option<PlannedEntry<F>> {
         let leaf = self.tip(leaf);
-        let parent = self.id(leaf).filter(|_| Some(leaf) != self.last())?.clone();
+        let parent = self.id(leaf).filter(|_| Some(leaf) != self.last())?;
         let hash = hex_hash(&[parent.as_str().as_bytes(), records.to_string().as_bytes()], 16);
         Some(PlannedEntry {
             id: EntryId::new(format!("leaf-{hash}")),
@@ -131,7 +132,8 @@ impl Growth {
     /// Adds an entry below another one.
     fn add(&mut self, id: EntryId, parent: Option<EntryAt>, is_typed: bool) -> EntryAt {
         let at = self.entries.len() as u32;
-        self.entries.push(Grown { id, parent: parent.map_or(NONE, |parent| parent.0), tip: at, next: NONE });
+        self.other_ids.push((at, id));
+        self.entries.push(Grown { own: NONE, parent: parent.map_or(NONE, |parent| parent.0), tip: at, next: NONE });
         if let Some(above) = parent.filter(|_| !is_typed).and_then(|parent| self.entries.get_mut(parent.index())) {
             above.next = at;
         }
@@ -145,17 +147,23 @@ impl Growth {
 
     /// From now on a foreign id means this entry. `print` tells its record from others with the same id.
     pub(crate) fn name(&mut self, key: Key, at: EntryAt, print: u32) {
-        self.known.insert(key, (at.0, print));
+        let number = self.known.put(KnownId { key, at: at.0, print });
+        // Nearly all entries have the UUID of a record, which need not be kept twice.
+        if let Some(grown) = self.entries.get_mut(at.index())
+            && self.other_ids.pop_if(|(of, id)| *of == at.0 && key.is_uuid(id.as_str())).is_some()
+        {
+            grown.own = number;
+        }
     }
 
     /// The entry that a foreign id means.
     pub(crate) fn find(&self, key: Key) -> Option<EntryAt> {
-        self.known.get(&key).map(|(at, _)| EntryAt(*at))
+        self.known.get(key).map(|known| EntryAt(known.at))
     }
 
     /// The print of the record that last had a foreign id.
     pub(crate) fn print(&self, key: Key) -> Option<u32> {
-        self.known.get(&key).map(|(_, print)| *print)
+        self.known.get(key).map(|known| known.print)
     }
 
     /// The end of the branch from an entry on, without what a person typed.
@@ -166,8 +174,13 @@ impl Growth {
         at
     }
 
-    pub(crate) fn id(&self, at: EntryAt) -> Option<&EntryId> {
-        self.entries.get(at.index()).map(|grown| &grown.id)
+    pub(crate) fn id(&self, at: EntryAt) -> Option<EntryId> {
+        let own = self.entries.get(at.index())?.own;
+        if let Some(key) = self.known.key(own) {
+            return Some(EntryId::new(key.uuid()));
+        }
+        let place = self.other_ids.binary_search_by_key(&at.0, |(of, _)| *of).ok()?;
+        self.other_ids.get(place).map(|(_, id)| id.clone())
     }
 
     pub(crate) fn parent(&self, at: EntryAt) -> Option<EntryAt> {

@@ -17,6 +17,27 @@ impl Key {
     }
 }
 
+impl Key {
+    /// Whether it is the key of this id as it is, and not of its hash.
+    pub(crate) fn is_uuid(self, id: &str) -> bool {
+        uuid(id.as_bytes()) == Some(self.0)
+    }
+
+    /// The UUID of which it is the key.
+    pub(crate) fn uuid(self) -> String {
+        let mut text = String::with_capacity(36);
+        for (at, byte) in self.0.into_iter().enumerate() {
+            if matches!(at, 4 | 6 | 8 | 10) {
+                text.push('-');
+            }
+            for digit in [byte >> 4, byte & 15] {
+                text.push(char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }));
+            }
+        }
+        text
+    }
+}
+
 /// A UUID in its usual spelling, in lower case.
 fn uuid(text: &[u8]) -> Option<[u8; 16]> {
     if text.len() != 36 {
@@ -91,6 +112,8 @@ mod tests {
         let uuid_text = "01234567-89ab-cdef-0123-456789abcdef";
         let expected = [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
         assert_eq!(uuid(uuid_text.as_bytes()), Some(expected));
+        assert_eq!(Key::of(uuid_text).uuid(), uuid_text);
+        assert!(Key::of(uuid_text).is_uuid(uuid_text) && !Key::of("a").is_uuid("a"));
         for at in 0..uuid_text.len() {
             for other in ["g", "A", "x", "/", ":"] {
                 let mut text = uuid_text.to_owned();

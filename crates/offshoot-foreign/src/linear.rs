@@ -2,6 +2,7 @@
 //! agent's records.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt::Debug;
 
 use offshoot_session::clock::Millis;
@@ -11,6 +12,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
+use crate::digested::NoDigests;
 use crate::growth::{Coming, EntryAt, Growth, Parent};
 use crate::key::{Key, hex_hash, print_of};
 use crate::mapper::{Mapper, Names};
@@ -140,7 +142,7 @@ impl<L: LinearFormat> LinearMapper<L> {
             time: entry.time.or(L::record_time(record)),
             part: entry.part,
             name: self.names.number(&entry.name),
-            refers: refers.and_then(|at| self.growth.id(at)).cloned(),
+            refers: refers.and_then(|at| self.growth.id(at)),
             is_typed: entry.role == Some(Role::User),
             ..Coming::new(id, (entry.kind, entry.role), Spans::One(span), entry.form)
         };
@@ -169,6 +171,12 @@ impl<L: LinearFormat + Send + Sync + 'static> Mapper for LinearMapper<L> {
                 LinearStep::OpenHere => self.leaf = self.point,
             }
         }
+    }
+
+    type Digester = NoDigests;
+
+    fn take_digest(&mut self, _: RecordSpan, digest: Infallible, _: &mut Vec<PlannedEntry<L::Form>>) -> bool {
+        match digest {}
     }
 
     fn close_open(&mut self, _: &mut Vec<PlannedEntry<L::Form>>) {}

@@ -8,6 +8,7 @@ use offshoot_session::error::Result;
 use offshoot_session::json::{Json, SyntaxError};
 
 use crate::composing::Composing;
+use crate::digested::RecordDigester;
 use crate::planned::{ForeignHead, PlannedEntry, Shape};
 use crate::record::RecordSpan;
 
@@ -32,6 +33,17 @@ pub(crate) trait Mapper: Sized {
         self.take(span, Json::parse(text)?, out);
         Ok(())
     }
+
+    /// Makes what placing a record needs, on any thread. [`NoDigests`](crate::digested::NoDigests) if every record itself is needed.
+    type Digester: RecordDigester;
+
+    /// Takes the next record by its digest. `false` if the record itself is needed: then nothing of it is taken.
+    fn take_digest(
+        &mut self,
+        span: RecordSpan,
+        digest: <Self::Digester as RecordDigester>::Digest,
+        out: &mut Vec<PlannedEntry<Self::Form>>,
+    ) -> bool;
 
     /// There are no more records: what was held back comes out.
     fn close_open(&mut self, out: &mut Vec<PlannedEntry<Self::Form>>);

@@ -73,6 +73,11 @@ impl ClaudeDraft {
         draft
     }
 
+    /// The same of a record that stands there.
+    pub(super) fn at(self, span: RecordSpan) -> Self {
+        Self { span, ..self }
+    }
+
     /// The same with another id of the record.
     pub(super) fn with_id(self, uuid: String) -> Self {
         Self { key: Key::of(&uuid), uuid, ..self }

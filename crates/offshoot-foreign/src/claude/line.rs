@@ -162,6 +162,11 @@ impl<'a> ClaudeLine<'a> {
         self.uuid.is_some() && matches!(self.kind.as_ref(), "user" | "assistant" | "system" | "attachment" | "progress")
     }
 
+    /// Whether a record without a link gives names, labels or the leaf.
+    pub(super) fn is_shown_state(&self) -> bool {
+        SHOWN_STATE.contains(&self.kind.as_ref())
+    }
+
     pub(super) fn record(&self) -> ClaudeRecord {
         if !self.is_chain() {
             return ClaudeRecord::State;
@@ -183,7 +188,7 @@ impl<'a> ClaudeLine<'a> {
         let sort = self.sort().map(|sort| format!(".{sort}")).unwrap_or_default();
         match self.record() {
             ClaudeRecord::Other => Some(clean(&format!("no-place:{}{sort}", self.kind))),
-            ClaudeRecord::State if SHOWN_STATE.contains(&self.kind.as_ref()) => None,
+            ClaudeRecord::State if self.is_shown_state() => None,
             ClaudeRecord::State if KNOWN_STATE.contains(&self.kind.as_ref()) => {
                 Some(clean(&format!("no-place:{}", self.kind)))
             }
@@ -214,8 +219,7 @@ impl<'a> ClaudeLine<'a> {
         if results > 0 {
             return ClaudeRecord::Results(results);
         }
-        let text = message.first_text().unwrap_or_default();
-        match mark_of(&text) {
+        match message.mark() {
             Some(record) => record,
             None if self.is_meta => ClaudeRecord::Injected("claude.meta"),
             None => match self.origin.and_then(|origin| origin.str("kind")) {
@@ -282,6 +286,17 @@ impl<'a> ClaudeMessage<'a> {
     pub(super) fn blocks_of(&self, kind: &'static str) -> impl Iterator<Item = &ClaudeBlock<'a>> {
         let is_one = move |block: &&ClaudeBlock<'_>| block.kind.and_then(Json::as_str).is_some_and(|own| own == kind);
         self.blocks.iter().filter(is_one)
+    }
+
+    /// The mark with which its first text begins.
+    fn mark(&self) -> Option<ClaudeRecord> {
+        let content = self.content?;
+        let is_text = content.kind() == JsonKind::String;
+        let texts = self.blocks.iter().filter_map(|block| block.text.filter(|text| text.kind() == JsonKind::String));
+        let text = Some(content).filter(|_| is_text).or_else(|| texts.into_iter().next())?;
+        // Most texts begin with a letter, and are long.
+        let begins = text.text().trim_start_matches('"').trim_start().bytes().next();
+        begins.filter(|first| matches!(first, b'<' | b'[' | b'\\')).and_then(|_| mark_of(&text.as_str()?))
     }
 
     /// The text of its content, or of the first block that is one.
@@ -413,6 +428,25 @@ mod tests {
         let message = line.message.unwrap();
         assert_eq!(message.first_text().unwrap(), "x");
         assert_eq!(message.blocks_of("tool_use").count(), 1);
+    }
+
+    #[test]
+    fn a_mark_may_follow_white_space_or_be_spelled_with_escapes() {
+        let command = Some(ClaudeRecord::Injected("claude.command"));
+        for (content, mark) in [
+            (r#""<command-name>x""#, command),
+            (r#"" \n<command-name>x""#, command),
+            (r#""\u003ccommand-name>x""#, command),
+            (r#"[{"type":"image"},{"type":"text","text":7},{"type":"text","text":"<command-name>x"}]"#, command),
+            (r#""x <command-name>""#, None),
+            (r#"[{"type":"text","text":"x"},{"type":"text","text":"<command-name>x"}]"#, None),
+            ("7", None),
+            (r#""""#, None),
+        ] {
+            let text = format!(r#"{{"message":{{"content":{content}}}}}"#);
+            let line = both(&text).unwrap();
+            assert_eq!(line.message.unwrap().mark(), mark, "{content}");
+        }
     }
 
     proptest! {

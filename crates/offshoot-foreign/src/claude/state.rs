@@ -124,7 +124,7 @@ impl ClaudeMapper {
             _ => label.to_owned(),
         };
         next.name = self.names.number(&label);
-        next.refers = self.growth.id(target).cloned();
+        next.refers = self.growth.id(target);
         self.labelled = Some((target, label));
         self.behind_last(next, out);
     }
