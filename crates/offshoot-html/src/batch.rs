@@ -108,7 +108,9 @@ impl<'a> Maker<'a> {
     /// Whether the lines are the whole file byte for byte, with lines that are not entries.
     fn is_verbatim(self) -> bool {
         let session = self.session;
-        self.options.part == SessionPart::Everything && session.version() >= CURRENT_VERSION && session.raw_length() > 0
+        // The bytes of another program's session are not its lines.
+        let has_lines = session.version() >= CURRENT_VERSION && session.raw_length() > 0 && !session.is_made();
+        self.options.part == SessionPart::Everything && has_lines
     }
 
     /// Where an entry's line ends in the file.

@@ -7,7 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use libdeflater::Decompressor;
 use offshoot_html::{Error, Options, PageColours, PageLimits, PageOmissions, PageThemes, render};
 use offshoot_session::entry::Source as _;
+use offshoot_session::load::{FileEnd, MadeLines, MadeTree};
+use offshoot_session::medium::MemoryMedium;
 use offshoot_session::session::{self, Session, SessionPart};
+use offshoot_session::tree::{NewNode, NodeIx, Tree};
 use sha2::{Digest as _, Sha256};
 
 const SAMPLE: &str = include_str!("../../../../examples/sample-session.jsonl");
@@ -90,6 +93,44 @@ fn old_sessions_are_carried_as_version_3() {
                {\"type\":\"message\",\"timestamp\":\"2025-12-01T00:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"q\"}}\n";
     let lines = stream(&page(&session(old), SessionPart::Everything), "s");
     assert!(lines.contains("\"version\":3") && lines.contains("\"parentId\":null"), "{lines}");
+}
+
+/// The lines of a session of another program: its bytes are not lines of a session, and records may stand in any order.
+struct MadeOf(Vec<String>);
+
+impl MadeLines for MadeOf {
+    fn line(&self, _: &Tree, ix: NodeIx) -> offshoot_session::error::Result<String> {
+        Ok(self.0[ix.index()].clone())
+    }
+}
+
+#[test]
+fn a_session_of_another_program_is_carried_as_the_lines_that_are_shown() {
+    let plain = session(SAMPLE);
+    let (mut made, mut lines) = (MadeTree::new(), Vec::new());
+    let count = plain.tree().entries().count() as u64;
+    for (at, ix) in (0..).zip(plain.tree().entries()) {
+        let node = plain.tree().node(ix);
+        lines.push(plain.entry(ix).unwrap().line().to_owned());
+        made.push(&NewNode {
+            id: node.id().cloned(),
+            parent: plain.tree().parent_id(ix).cloned(),
+            kind: node.kind(),
+            role: node.role(),
+            time: node.time(),
+            is_leaf_marker: node.is_leaf_marker(),
+            is_copy: false,
+            offset: count - at,
+            length: 7,
+            line: count - at,
+        });
+    }
+    let medium = MemoryMedium::new(b"records that are no lines".to_vec());
+    let end = FileEnd { length: 25, lines: 1, terminated: false };
+    let text = lines.iter().fold(plain.header().line().to_owned() + "\n", |text, line| text + line + "\n");
+    let loaded = made.finish(plain.header().clone(), end, Vec::new(), std::sync::Arc::new(MadeOf(lines)));
+    let made = Session::of_records(Box::new(medium), loaded, session::Options::default()).unwrap();
+    assert_eq!(stream(&page(&made, SessionPart::Everything), "s"), text);
 }
 
 #[test]

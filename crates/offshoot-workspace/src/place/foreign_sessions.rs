@@ -121,12 +121,14 @@ impl Place {
     /// # Errors
     /// It cannot be read, or is no session.
     pub fn open_file(&self, file: &Path, spill_policy: SpillPolicy) -> Result<Session> {
-        Session::open(file, self.options_for(file, spill_policy)).map_err(|error| match &error {
-            Error::NotASession { .. } => match foreign_agent(file) {
-                Ok(Some(agent)) => only_read(file, agent),
-                Ok(None) | Err(_) => error.into(),
-            },
-            _ => error.into(),
+        Session::open(file, self.options_for(file, spill_policy)).map_err(|error| {
+            let by_records = || foreign_agent(file).ok().flatten();
+            let agent = match &error {
+                Error::NotASession { .. } => self.agent_of(file).or_else(by_records),
+                // A part of a store is no file.
+                _ => self.agent_of(file),
+            };
+            agent.map_or_else(|| error.into(), |agent| only_read(file, agent))
         })
     }
 

@@ -66,6 +66,49 @@ fn no_call_below_an_agents_folder_writes() {
     assert!(!writing_calls(&world, "export claude:1111 --to claude --install", &roots).is_empty());
 }
 
+/// What reads takes them as it takes own sessions. What writes names the command that makes one yours, and changes nothing.
+#[test]
+fn commands_that_read_take_a_session_of_another_agent_and_others_refuse_it() {
+    let world = World::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../offshoot-foreign/tests/fixtures");
+    copy(&fixtures.join("claude-code"), &world.home().join(".claude"));
+    copy(&fixtures.join("opencode"), &world.home().join(".local/share/opencode"));
+    let (one, other) = ("a000000b-1111-4111-8111-00000000000b", "a000000f-1111-4111-8111-00000000000f");
+    for (line, said) in [
+        ("tree claude:1111".to_owned(), "use the regex crate"),
+        ("tree opencode:ses_main".to_owned(), "why are blanks counted?"),
+        ("show claude:1111".to_owned(), "日本語の説明もお願いします"),
+        ("show claude:1111 --summary".to_owned(), "2 agents"),
+        ("branches claude:1111".to_owned(), "[Request interrupted by user]"),
+        ("context claude:1111".to_owned(), "日本語の説明もお願いします"),
+        (format!("compare claude:1111 {one} {other}"), "split_whitespace"),
+        (format!("entry claude:1111 {one}"), "use the regex crate"),
+        ("check claude:7777".to_owned(), "torn-tail"),
+        ("export claude:1111 --format md -o page.md".to_owned(), "page.md"),
+        ("export claude:1111 -o page.html".to_owned(), "page.html"),
+        ("export claude:1111 -o own.jsonl".to_owned(), "own.jsonl"),
+        ("show own.jsonl".to_owned(), "日本語の説明もお願いします"),
+        (format!("fork claude:1111 --at {other}"), ".jsonl"),
+        ("search blanks agent:claude --scan".to_owned(), "wordcount"),
+    ] {
+        let output = world.run(&line);
+        assert!(output.contains(said), "{line}: {output}");
+    }
+    let before = world.snapshot();
+    for line in [
+        format!("switch claude:1111 {one}"),
+        format!("label claude:1111 {one} kept"),
+        format!("pop claude:1111 {one}"),
+        "compact claude:1111".to_owned(),
+        "name claude:1111 another".to_owned(),
+        "compact opencode:ses_main".to_owned(),
+    ] {
+        let output = world.run(&line);
+        assert!(output.contains("which is only read") && output.contains("offshoot import"), "{line}: {output}");
+    }
+    assert_eq!(world.snapshot(), before);
+}
+
 /// The calls of a command that write below these folders.
 fn writing_calls(world: &World, line: &str, roots: &[String]) -> Vec<String> {
     let logs = tempfile::tempdir().unwrap();
