@@ -40,7 +40,7 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     mapper: M,
     side: Box<dyn SideFiles>,
     told: Option<Diagnostic>,
-    options: Options,
+    options: impl FnOnce() -> Options,
 ) -> Result<ForeignSession> {
     open_divided((medium, Division::usual()), mapper, side, told, options)
 }
@@ -51,7 +51,7 @@ pub(crate) fn open_divided<M: Mapper + Send + Sync + 'static>(
     mapper: M,
     side: Box<dyn SideFiles>,
     told: Option<Diagnostic>,
-    options: Options,
+    options: impl FnOnce() -> Options,
 ) -> Result<ForeignSession> {
     let failed = |error| Error::io("read", medium.path())(error);
     let mut reading = Reading { mapper, gathered: Gathered::new(), planned: Vec::new() };
@@ -84,7 +84,7 @@ pub(crate) fn open_divided<M: Mapper + Send + Sync + 'static>(
         mapper: PhantomData,
     };
     let loaded = gathered.tree.finish(header, end, gathered.diagnostics, Arc::new(lines));
-    Ok(ForeignSession { session: Session::of_records(Box::new(medium), loaded, options)?, head })
+    Ok(ForeignSession { session: Session::of_records(Box::new(medium), loaded, options())?, head })
 }
 
 struct Reading<M: Mapper> {

@@ -36,20 +36,38 @@ pub fn open_foreign(path: &Path, options: impl FnOnce() -> Options) -> Result<Op
 
 /// Opens a session of this agent.
 pub(crate) fn open_of(agent: Agent, path: &Path, options: Options) -> Result<ForeignSession> {
-    let medium = medium_of(agent, path).map_err(Error::io("read", path))?;
-    // What was copied into an archive has no transcript beside it.
-    let parts = rows::parts_of(path).filter(|_| agent == Agent::Cursor);
-    let told = parts.and_then(|(store, id)| order::compare((&store, &id), &medium));
-    visit(agent, path, medium, Opening { options, told })
+    open_again(agent, path, options, &mut || medium_of(agent, path))
 }
 
-struct Opening {
+/// A file that becomes shorter while it is read is read again, once: its program writes it anew.
+fn open_again(
+    agent: Agent,
+    path: &Path,
     options: Options,
+    medium: &mut dyn FnMut() -> io::Result<ForeignMedium>,
+) -> Result<ForeignSession> {
+    let mut options = Some(options);
+    let mut open = || {
+        let medium = medium().map_err(Error::io("read", path))?;
+        let parts = rows::parts_of(path).filter(|_| agent == Agent::Cursor);
+        // What was copied into an archive has no transcript beside it.
+        let told = parts.and_then(|(store, id)| order::compare((&store, &id), &medium));
+        visit(agent, path, medium, Opening { options: &mut options, told })
+    };
+    match open() {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::UnexpectedEof => open(),
+        opened => opened,
+    }
+}
+
+struct Opening<'a> {
+    /// Taken when all is read.
+    options: &'a mut Option<Options>,
     /// What is odd about the session beside its records.
     told: Option<Diagnostic>,
 }
 
-impl SessionVisitor for Opening {
+impl SessionVisitor for Opening<'_> {
     type Out = Result<ForeignSession>;
 
     fn visit<M: Mapper + Send + Sync + 'static>(
@@ -58,7 +76,8 @@ impl SessionVisitor for Opening {
         mapper: M,
         side: Box<dyn SideFiles>,
     ) -> Self::Out {
-        foreign_session::open(medium, mapper, side, self.told, self.options)
+        let Self { options, told } = self;
+        foreign_session::open(medium, mapper, side, told, || options.take().unwrap_or_default())
     }
 }
 
@@ -116,5 +135,38 @@ fn agent_of_record(record: Json<'_>) -> Option<Agent> {
         () if is_text("type") && is_object("payload") => Some(Agent::Codex),
         () if is_text("id") && is_text("timestamp") && record.get("instructions").is_some() => Some(Agent::Codex),
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_session::entry::Source as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_becomes_shorter_while_it_is_read_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        let line = |id: &str| {
+            let message = r#""message":{"role":"user","content":"x"}"#;
+            format!(r#"{{"type":"user","sessionId":"s","uuid":"{id}","parentUuid":null,{message}}}"#) + "\n"
+        };
+        let opened_of = |shrinks: usize| {
+            std::fs::write(&file, line("a") + &line("b")).unwrap();
+            let mut left = shrinks;
+            let opened = open_again(Agent::Claude, &file, Options::default(), &mut || {
+                let medium = medium_of(Agent::Claude, &file);
+                if left > 0 {
+                    left -= 1;
+                    let length = std::fs::metadata(&file).unwrap().len();
+                    std::fs::File::options().write(true).open(&file).unwrap().set_len(length / 2).unwrap();
+                }
+                medium
+            });
+            opened.map(|opened| opened.session.tree().len()).map_err(|error| error.to_string())
+        };
+        assert_eq!((opened_of(0), opened_of(1)), (Ok(2), Ok(1)));
+        assert!(opened_of(2).unwrap_err().contains("could not read"), "somebody writes it all the time");
     }
 }

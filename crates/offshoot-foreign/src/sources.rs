@@ -10,7 +10,7 @@ use crate::agent::Agent;
 use crate::aider::{self, AiderFormat};
 use crate::claude::ClaudeMapper;
 use crate::codex::CodexMapper;
-use crate::codex::files::{thread_of, with_base};
+use crate::codex::files::{open_rollout, thread_of, with_base};
 use crate::composing::SideFiles;
 use crate::copilot::CopilotFormat;
 use crate::crush::CrushFormat;
@@ -63,7 +63,7 @@ pub(crate) fn medium_of(agent: Agent, path: &Path) -> io::Result<ForeignMedium> 
             let stamp = rows::stamp_of(&store).ok_or(io::ErrorKind::NotFound)?;
             Ok(ForeignMedium::of_bytes(path, stamp, bytes))
         }
-        None if agent == Agent::Codex => with_base(ForeignMedium::open(path)?),
+        None if agent == Agent::Codex => with_base(open_rollout(path)?),
         None => ForeignMedium::open(path),
     }
 }

@@ -171,12 +171,15 @@ impl ForeignImport {
                 continue;
             }
             let known: HashSet<String> = all_ids(&there);
-            if was_continued(&there, &known, &ids)? {
+            let only_appends = agent.only_appends(&source_of(foreign.path));
+            // Rows may have changed although all ids are there.
+            let is_all_there = only_appends && ids.iter().all(|id| known.contains(id));
+            if !is_all_there && was_continued(&there, &known, &ids)? {
                 plan.note =
                     Some(format!("{} was continued here, so what is new is in a session beside it", path.display()));
                 continue;
             }
-            if agent.only_appends(&source_of(foreign.path)) {
+            if only_appends {
                 plan.versions = KeptVersions::of_ends(&there)?;
             } else {
                 plan.versions = KeptVersions::of(&there)?;

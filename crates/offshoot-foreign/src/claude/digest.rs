@@ -89,7 +89,7 @@ mod tests {
         let side = Box::new(SideFolder(file.with_extension("")));
         let mapper = ClaudeMapper::new("s", false);
         let ForeignSession { session, head } =
-            open_divided((medium, division), mapper, side, None, Options::default()).unwrap();
+            open_divided((medium, division), mapper, side, None, Options::default).unwrap();
         let mut text = format!("{head:?}\n{:?}\n", session.diagnostics());
         for ix in session.tree().entries() {
             writeln!(text, "{:?} {}", session.tree().node(ix).line(), session.entry(ix).unwrap().line()).unwrap();

@@ -27,6 +27,18 @@ pub(crate) fn thread_of(path: &Path) -> Option<String> {
     is_id.then(|| thread.to_owned())
 }
 
+/// Opens a rollout. Codex compresses those that nobody has continued for days, and unpacks one that somebody continues.
+pub(crate) fn open_rollout(path: &Path) -> io::Result<ForeignMedium> {
+    let other = || {
+        let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+        if is_packed { path.with_extension("") } else { path.with_added_extension("zst") }
+    };
+    match ForeignMedium::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => ForeignMedium::open(&other()).map_err(|_| error),
+        opened => opened,
+    }
+}
+
 /// The rollout with the part of its parents' files that it continues. A parent that is not there is left out.
 pub(crate) fn with_base(medium: ForeignMedium) -> io::Result<ForeignMedium> {
     let mut chain = vec![medium];

@@ -100,3 +100,23 @@ fn rollouts_from_before_envelopes_and_compressed_ones_are_read() {
     let packed = files(&fixtures("codex"), ".zst");
     assert_eq!(texts(&open(&packed[0]).session), ["a cold question"]);
 }
+
+/// Codex compresses a rollout, or unpacks one, between the moment in which it was listed and the one in which it is read.
+#[test]
+fn a_rollout_whose_form_has_changed_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = rollouts().into_iter().find(|file| file.to_string_lossy().ends_with(".zst")).unwrap();
+    let packed = folder.path().join(fixture.file_name().unwrap());
+    std::fs::copy(&fixture, &packed).unwrap();
+    let plain = packed.with_extension("");
+    let open = |path: &Path| (offshoot_foreign::Agent::Codex.format().open)(path, Default::default());
+    let lines = |path: &Path| spelled(&open(path).unwrap());
+    let expected = lines(&packed);
+    assert_eq!(lines(&plain), expected);
+    let bytes = zstd::decode_all(std::fs::File::open(&packed).unwrap()).unwrap();
+    std::fs::remove_file(&packed).unwrap();
+    let gone = open(&plain).unwrap_err().to_string();
+    assert!(gone.contains(&*plain.to_string_lossy()), "{gone}");
+    std::fs::write(&plain, bytes).unwrap();
+    assert_eq!(lines(&packed), expected);
+}

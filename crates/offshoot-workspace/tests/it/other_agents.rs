@@ -6,7 +6,7 @@ use offshoot_foreign::Agent;
 use offshoot_search::SearchIndex;
 use offshoot_session::session::SpillPolicy;
 use offshoot_session::store::{DirStore, Flavour, Root};
-use offshoot_workspace::{Access, ArgValue, Given, Place, PlaceOptions};
+use offshoot_workspace::{Access, ArgValue, Given, Place, PlaceOptions, own_session_of};
 
 use crate::{done, json, run};
 
@@ -232,6 +232,21 @@ fn an_import_is_followed_until_somebody_continues_it() {
     assert!(import(&place, &file).contains(&format!("{id}.2")), "the second one is followed");
 }
 
+/// Enter in the terminal: a session of another agent becomes one of one's own, which is the same one the next time.
+#[test]
+fn a_session_that_somebody_continues_is_imported_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(folder.path());
+    let file = fixtures("claude-code").join("projects/-home-u-work-demo/66666666-2222-4222-8222-222222222222.jsonl");
+    let (own, told) = own_session_of(&place, &file).unwrap();
+    assert!(told.unwrap().contains("imported from Claude Code"));
+    let mut session = place.open_file(&own, SpillPolicy::default()).unwrap();
+    let said = offshoot_session::json::Json::parse(r#"{"role":"user","content":"go on"}"#).unwrap();
+    session.append(&offshoot_session::compose::NewEntry::message(said).unwrap()).unwrap();
+    assert_eq!(own_session_of(&place, &own).unwrap(), (own.clone(), None), "it is one's own");
+    assert_eq!(own_session_of(&place, &file).unwrap().0, own, "what was imported is continued");
+}
+
 /// Subagents are sessions beside that of their parent, as own ones are, with the files that belong to them. A session of one that somebody
 /// has continued stays as it is.
 #[test]
@@ -292,9 +307,14 @@ fn subagents_and_files_come_along() {
     let words = offshoot_session::json::Json::parse(r#"{"role":"user","content":"and now here"}"#).unwrap();
     session.append(&offshoot_session::compose::NewEntry::message(words).unwrap()).unwrap();
     let continued = std::fs::read(&child.file).unwrap();
+    let beside = child.file.with_file_name("agent-a1b2c3d4e5f60718-2.jsonl");
+    assert!(import(&place, &file).contains("everything is there already") && !beside.exists());
+    let transcript = file.with_extension("").join("subagents/agent-a1b2c3d4e5f60718.jsonl");
+    let grown = std::fs::read_to_string(&transcript).unwrap() + prompt + "\n";
+    std::fs::write(&transcript, grown).unwrap();
     import(&place, &file);
     assert_eq!(std::fs::read(&child.file).unwrap(), continued, "never appended to");
-    assert!(child.file.with_file_name("agent-a1b2c3d4e5f60718-2.jsonl").is_file());
+    assert!(beside.is_file());
 }
 
 /// What its agent has deleted stays listed, is shown, found by its id and imported.
