@@ -120,10 +120,13 @@ fn injected(record: Json<'_>, of: &Composing<'_>) -> Result<NewEntry> {
 
 fn result(record: Json<'_>, part: u32, of: &Composing<'_>) -> Result<NewEntry> {
     let content = record.get("message").and_then(|message| message.get("content")).unwrap_or(Json::NULL);
-    let mut results = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "tool_result"));
-    let block = results.nth(part as usize).unwrap_or(Json::NULL);
-    let is_error = block.get("is_error").and_then(Json::as_bool) == Some(true);
-    let text = match block.get("content") {
+    // Outputs are long: each is passed over once.
+    let blocks_of = content.items().map(|block| block.pick(["type", "is_error", "content", "tool_use_id"]));
+    let mut results =
+        blocks_of.filter(|[kind, ..]| kind.and_then(Json::as_str).is_some_and(|kind| kind == "tool_result"));
+    let [_, is_error, output, call] = results.nth(part as usize).unwrap_or_default();
+    let is_error = is_error.and_then(Json::as_bool) == Some(true);
+    let text = match output {
         Some(text) if text.kind() == JsonKind::String => match spilled(record, text, of.side) {
             Some(whole) => text_block_of(&whole),
             None => text_block(text),
@@ -133,7 +136,7 @@ fn result(record: Json<'_>, part: u32, of: &Composing<'_>) -> Result<NewEntry> {
     };
     let object = Object::new()
         .str("role", "toolResult")
-        .json("toolCallId", block.get("tool_use_id").unwrap_or(Json::NULL))
+        .json("toolCallId", call.unwrap_or(Json::NULL))
         .str("toolName", of.name)
         .raw("content", format!("[{text}]"))
         .raw("isError", is_error);
@@ -142,7 +145,9 @@ fn result(record: Json<'_>, part: u32, of: &Composing<'_>) -> Result<NewEntry> {
 
 /// The whole output of which a result has only a preview.
 fn spilled(record: Json<'_>, text: Json<'_>, side: &dyn SideFiles) -> Option<String> {
-    if !text.as_str()?.starts_with("<persisted-output>") {
+    // Nearly all outputs begin with something else, and are long.
+    let may_begin_so = text.text().starts_with("\"<") || text.text().starts_with("\"\\");
+    if !may_begin_so || !text.as_str()?.starts_with("<persisted-output>") {
         return None;
     }
     let path = record.get("toolUseResult")?.str("persistedOutputPath")?;
@@ -152,20 +157,20 @@ fn spilled(record: Json<'_>, text: Json<'_>, side: &dyn SideFiles) -> Option<Str
 
 /// The records of one answer, which have one block or more each.
 fn answer(is_aborted: bool, of: &Composing<'_>) -> Result<NewEntry> {
-    let messages: Vec<Json<'_>> = of.records.iter().filter_map(|record| record.get("message")).collect();
-    let content: Vec<String> = messages
+    let parts: Vec<AnswerPart<'_>> = of.records.iter().map(|record| AnswerPart::of(*record)).collect();
+    let content: Vec<String> = parts
         .iter()
-        .filter_map(|message| message.get("content"))
-        .flat_map(|content| match content.as_str() {
-            Some(_) => vec![text_block(content)],
-            None => content.items().filter_map(answer_block).collect(),
+        .filter_map(|part| part.content)
+        .flat_map(|content| match content.kind() {
+            JsonKind::String => vec![text_block(content)],
+            _ => content.items().filter_map(answer_block).collect(),
         })
         .collect();
-    let last = of.records.last().copied().unwrap_or(Json::NULL);
-    let model = messages.iter().rev().find_map(|message| message.str("model")).unwrap_or_default();
-    let failed = last.get("isApiErrorMessage").and_then(Json::as_bool) == Some(true);
+    let text = |value: Option<Json<'_>>| value.and_then(Json::as_str).map(Cow::into_owned);
+    let model = parts.iter().rev().find_map(|part| text(part.model)).unwrap_or_default();
+    let failed = parts.last().is_some_and(|part| part.has_failed);
     let has_calls = content.iter().any(|block| block.starts_with(r#"{"type":"toolCall""#));
-    let said = messages.iter().rev().find_map(|message| message.str("stop_reason"));
+    let said = parts.iter().rev().find_map(|part| text(part.stop_reason));
     let stop = match said.as_deref() {
         _ if failed => "error",
         Some("end_turn" | "stop_sequence") => "stop",
@@ -176,37 +181,61 @@ fn answer(is_aborted: bool, of: &Composing<'_>) -> Result<NewEntry> {
         _ if has_calls => "toolUse",
         _ => "stop",
     };
-    let cost = of.records.iter().rev().find_map(|record| record.get("costUSD")?.as_f64());
+    let cost = parts.iter().rev().find_map(|part| part.cost?.as_f64());
     let object = Object::new()
         .str("role", "assistant")
         .raw("content", format!("[{}]", content.join(",")))
         .str("api", "anthropic-messages")
         .str("provider", "anthropic")
         .str("model", &model)
-        .raw("usage", usage(&messages, cost.unwrap_or_default()))
+        .raw("usage", usage(&parts, cost.unwrap_or_default()))
         .str("stopReason", stop);
-    let error = failed.then(|| messages.iter().find_map(|message| first_text(message.get("content")?))).flatten();
+    let error = failed.then(|| parts.iter().find_map(|part| first_text(part.content?))).flatten();
     message(object.opt_str("errorMessage", error.as_deref()), of.time)
+}
+
+/// The members of an answer's record and of its message that count.
+#[derive(Default)]
+struct AnswerPart<'a> {
+    has_failed: bool,
+    cost: Option<Json<'a>>,
+    content: Option<Json<'a>>,
+    model: Option<Json<'a>>,
+    stop_reason: Option<Json<'a>>,
+    usage: Option<Json<'a>>,
+}
+
+impl<'a> AnswerPart<'a> {
+    /// Texts are long: each is passed over once for both.
+    fn of(record: Json<'a>) -> Self {
+        let [message, has_failed, cost] = record.pick(["message", "isApiErrorMessage", "costUSD"]);
+        let members = message.map(|message| message.pick(["content", "model", "stop_reason", "usage"]));
+        let [content, model, stop_reason, usage] = members.unwrap_or_default();
+        let has_failed = has_failed.and_then(Json::as_bool) == Some(true);
+        Self { has_failed, cost, content, model, stop_reason, usage }
+    }
 }
 
 fn answer_block(block: Json<'_>) -> Option<String> {
     let object = |kind| Object::new().str("type", kind);
-    match block.str("type")?.as_ref() {
-        "text" => Some(text_block(block.get("text")?)),
+    let [kind, text, thinking, signature, data, id, name, input] =
+        block.pick(["type", "text", "thinking", "signature", "data", "id", "name", "input"]);
+    match kind?.as_str()?.as_ref() {
+        "text" => Some(text_block(text?)),
         "thinking" => {
-            let thinking = object("thinking").json("thinking", block.get("thinking")?);
-            Some(match block.get("signature") {
+            let thinking = object("thinking").json("thinking", thinking?);
+            Some(match signature {
                 Some(signature) => thinking.json("thinkingSignature", signature).finish(),
                 None => thinking.finish(),
             })
         }
         "redacted_thinking" => {
             let thinking = object("thinking").str("thinking", "").raw("redacted", true);
-            Some(thinking.json("thinkingSignature", block.get("data")?).finish())
+            Some(thinking.json("thinkingSignature", data?).finish())
         }
         "tool_use" => {
-            let call = object("toolCall").json("id", block.get("id")?).json("name", block.get("name")?);
-            Some(match block.get("input") {
+            let call = object("toolCall").json("id", id?).json("name", name?);
+            Some(match input {
                 Some(input) if input.kind() == JsonKind::Object => call.json("arguments", input).finish(),
                 Some(input) => call.raw("arguments", Object::new().json("input", input).finish()).finish(),
                 None => call.raw("arguments", "{}").finish(),
@@ -217,10 +246,10 @@ fn answer_block(block: Json<'_>) -> Option<String> {
 }
 
 /// Streaming repeats the usage of an answer; the largest output is the last one.
-fn usage(messages: &[Json<'_>], cost: f64) -> String {
+fn usage(parts: &[AnswerPart<'_>], cost: f64) -> String {
     let of =
         |usage: Json<'_>, name: &str| usage.get(name).and_then(Json::as_f64).map_or(0, |count| count.max(0.0) as u64);
-    let all = messages.iter().filter_map(|message| message.get("usage"));
+    let all = parts.iter().filter_map(|part| part.usage);
     let largest = all.max_by_key(|usage| of(*usage, "output_tokens"));
     let count = |name| largest.map_or(0, |usage| of(usage, name));
     let (input, output) = (count("input_tokens"), count("output_tokens"));
