@@ -10,6 +10,7 @@ pub(crate) mod compose;
 mod state;
 mod digest;
 pub(crate) mod forks;
+pub(crate) mod continued;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -404,7 +405,13 @@ impl ClaudeMapper {
 
     fn compaction(&mut self, first: &ClaudeDraft, summary: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
         let parent = match &first.logical_parent {
-            Some(before) => named_here(&mut self.growth, before),
+            Some(before) => {
+                let parent = named_here(&mut self.growth, before);
+                if parent == Parent::Root && self.last_said.is_none() {
+                    self.head.continues = Some((before.clone(), first.time));
+                }
+                parent
+            }
             None if first.parent.is_some() => named(&mut self.growth, first.parent.as_deref()),
             None => self.last_said.map_or(Parent::Root, |at| Parent::Of(self.growth.tip(at))),
         };

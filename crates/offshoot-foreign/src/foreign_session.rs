@@ -34,15 +34,23 @@ pub struct ForeignSession {
     pub head: ForeignHead,
 }
 
+/// What is known of a session beside its records.
+pub(crate) struct OpenedBeside<'a> {
+    /// What is odd about it.
+    pub(crate) told: Option<Diagnostic>,
+    /// The session from which it was made, if its records do not say it.
+    pub(crate) parent: &'a dyn Fn(&ForeignHead) -> Option<String>,
+}
+
 /// Reads all records with a mapper.
 pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     medium: ForeignMedium,
     mapper: M,
     side: Box<dyn SideFiles>,
-    told: Option<Diagnostic>,
+    beside: OpenedBeside<'_>,
     options: impl FnOnce() -> Options,
 ) -> Result<ForeignSession> {
-    open_divided((medium, Division::usual()), mapper, side, told, options)
+    open_divided((medium, Division::usual()), mapper, side, beside, options)
 }
 
 /// The same with the bytes divided among threads.
@@ -50,7 +58,7 @@ pub(crate) fn open_divided<M: Mapper + Send + Sync + 'static>(
     (medium, division): (ForeignMedium, Division),
     mapper: M,
     side: Box<dyn SideFiles>,
-    told: Option<Diagnostic>,
+    beside: OpenedBeside<'_>,
     options: impl FnOnce() -> Options,
 ) -> Result<ForeignSession> {
     let failed = |error| Error::io("read", medium.path())(error);
@@ -58,16 +66,17 @@ pub(crate) fn open_divided<M: Mapper + Send + Sync + 'static>(
     reading.read(&medium, division).map_err(failed)?;
     let length = medium.len().map_err(failed)?;
     let Reading { mut mapper, mut gathered, mut planned } = reading;
-    gathered.diagnostics.extend(told);
+    gathered.diagnostics.extend(beside.told);
     mapper.close_open(&mut planned);
     planned.extend(mapper.leaf_marker(gathered.records));
     planned.drain(..).for_each(|entry| gathered.add(entry));
     let (head, names) = mapper.into_head();
+    let parent = head.parent.clone().or_else(|| (beside.parent)(&head));
     let header = Header::new(&NewHeader {
         id: &head.native_id,
         at: head.first.unwrap_or_default(),
         cwd: head.cwd.as_deref().unwrap_or_default(),
-        parent_session: head.parent.as_deref(),
+        parent_session: parent.as_deref(),
         title: None,
     });
     let end = FileEnd { length, lines: u64::from(gathered.records), terminated: gathered.is_terminated };

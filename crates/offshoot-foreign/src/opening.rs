@@ -9,13 +9,15 @@ use offshoot_session::session::Options;
 
 use crate::agent::Agent;
 use crate::aider;
+use crate::claude::continued::continued_session;
 use crate::composing::SideFiles;
 use crate::cursor::{order, text};
 use crate::foreign_medium::ForeignMedium;
-use crate::foreign_session::{self, ForeignSession};
+use crate::foreign_session::{self, ForeignSession, OpenedBeside};
 use crate::kept_copy::KeptSource;
 use crate::mapper::Mapper;
 use crate::old_json;
+use crate::planned::ForeignHead;
 use crate::record::for_each_record;
 use crate::rows;
 use crate::sources::{SessionVisitor, medium_of, visit};
@@ -52,7 +54,7 @@ fn open_again(
         let parts = rows::parts_of(path).filter(|_| agent == Agent::Cursor);
         // What was copied into an archive has no transcript beside it.
         let told = parts.and_then(|(store, id)| order::compare((&store, &id), &medium));
-        visit(agent, path, medium, Opening { options: &mut options, told })
+        visit(agent, path, medium, Opening { path, options: &mut options, told })
     };
     match open() {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::UnexpectedEof => open(),
@@ -61,6 +63,7 @@ fn open_again(
 }
 
 struct Opening<'a> {
+    path: &'a Path,
     /// Taken when all is read.
     options: &'a mut Option<Options>,
     /// What is odd about the session beside its records.
@@ -76,8 +79,13 @@ impl SessionVisitor for Opening<'_> {
         mapper: M,
         side: Box<dyn SideFiles>,
     ) -> Self::Out {
-        let Self { options, told } = self;
-        foreign_session::open(medium, mapper, side, told, || options.take().unwrap_or_default())
+        let Self { path, options, told } = self;
+        let parent = |head: &ForeignHead| {
+            let (record, at) = head.continues.as_ref()?;
+            continued_session(path, record, *at)
+        };
+        let beside = OpenedBeside { told, parent: &parent };
+        foreign_session::open(medium, mapper, side, beside, || options.take().unwrap_or_default())
     }
 }
 

@@ -78,4 +78,6 @@ pub struct ForeignHead {
     pub(crate) has_header: bool,
     /// The session from which it was made.
     pub parent: Option<String>,
+    /// The record of another file after which it begins, and when it begins.
+    pub(crate) continues: Option<(String, Option<Millis>)>,
 }

@@ -81,15 +81,21 @@ mod tests {
     use crate::claude::ClaudeMapper;
     use crate::digested::Division;
     use crate::foreign_medium::ForeignMedium;
-    use crate::foreign_session::{ForeignSession, open_divided};
+    use crate::foreign_session::{ForeignSession, OpenedBeside, open_divided};
     use crate::side_folder::SideFolder;
 
     fn spelled(file: &Path, division: Division) -> String {
         let medium = ForeignMedium::open(file).unwrap();
         let side = Box::new(SideFolder(file.with_extension("")));
         let mapper = ClaudeMapper::new("s", false);
-        let ForeignSession { session, head } =
-            open_divided((medium, division), mapper, side, None, Options::default).unwrap();
+        let ForeignSession { session, head } = open_divided(
+            (medium, division),
+            mapper,
+            side,
+            OpenedBeside { told: None, parent: &|_| None },
+            Options::default,
+        )
+        .unwrap();
         let mut text = format!("{head:?}\n{:?}\n", session.diagnostics());
         for ix in session.tree().entries() {
             writeln!(text, "{:?} {}", session.tree().node(ix).line(), session.entry(ix).unwrap().line()).unwrap();

@@ -82,6 +82,15 @@ fn a_session_that_continues_another_file_begins_with_its_compaction() {
     assert_eq!(session.tree().node(first).id().unwrap().as_str(), uuid(0xdd));
     assert!(session.tree().parent(first).is_none());
     assert!(session.diagnostics().is_empty(), "{:?}", session.diagnostics());
+    assert_eq!(session.header().parent_session(), Some("11111111-2222-4222-8222-222222222222"));
+    // It is not where the record is only named, nor in a file that is a link.
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("44444444-2222-4222-8222-222222222222.jsonl");
+    std::fs::copy(transcript('4'), &alone).unwrap();
+    let named = std::fs::read_to_string(transcript('4')).unwrap().replace("44444444", "55555555");
+    std::fs::write(folder.path().join("named.jsonl"), named).unwrap();
+    std::os::unix::fs::symlink(transcript('1'), folder.path().join("link.jsonl")).unwrap();
+    assert_eq!(open(&alone).session.header().parent_session(), None);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn lists_have_the_parents_of_forks() {
     let claude = parents.iter().filter(|(fork, _)| !fork.starts_with("rollout"));
     let claude: Vec<(&str, String)> = claude.map(|(fork, parent)| (&fork[..4], name(parent))).collect();
     let main = "11111111-2222-4222-8222-222222222222.jsonl".to_owned();
-    assert_eq!(claude, [("2222", main.clone()), ("3333", main)]);
+    assert_eq!(claude, [("2222", main.clone()), ("3333", main.clone()), ("4444", main)]);
     assert!(parents.len() > claude.len(), "forks of Codex name threads: {parents:?}");
 }
 
