@@ -216,3 +216,21 @@ fn names_and_the_trash() {
     let Answer::Restored(_, Err(why)) = answer(Request::Restore(file)) else { panic!("twice brought back") };
     assert!(why.contains("not in the trash any more"), "{why}");
 }
+
+/// oh-my-pi and other agents name a parent by its id.
+#[test]
+fn parents_that_are_named_by_ids_come_when_all_are_listed() {
+    let world = World::new(&[("own", "a", "one", &["first"]), ("own", "a", "two", &["second"])]);
+    let (one, two) = (world.file("own", "a", "one"), world.file("own", "a", "two"));
+    let text = fs::read_to_string(&two).unwrap().replacen(r#""cwd""#, r#""parentSession":"one","cwd""#, 1);
+    File::create(&two).unwrap().write_all(text.as_bytes()).unwrap();
+    let answers = world.ask(Request::List(Scope::All), |answer| matches!(answer, Answer::Done(..)));
+    let parents: Vec<_> = answers
+        .into_iter()
+        .filter_map(|answer| match answer {
+            Answer::Parents(scope, parents) => Some((scope, parents)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(parents, [(Scope::All, vec![(two, one)])]);
+}
