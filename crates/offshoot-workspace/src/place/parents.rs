@@ -1,11 +1,12 @@
 //! Which session another one was made from, where its header does not say it by a path: it says an id, or it is a fork of Claude Code's
-//! that says nothing. Only sessions that are listed together are looked at.
+//! that says nothing, or one of opencode's, whose title says it. Only sessions that are listed together are looked at.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use offshoot_foreign::{Agent, unnamed_forks};
+use offshoot_session::clock::Millis;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::store::{DirStore, Root};
 
@@ -20,7 +21,14 @@ pub struct ListedParents {
     named: Vec<(PathBuf, Program, String)>,
     /// Transcripts of Claude Code by their folder and their first prompt, which a fork has, too.
     alike: HashMap<(PathBuf, u64), Vec<PathBuf>>,
+    /// Sessions of opencode by their store, title and first prompt, with the time when they were begun.
+    titled: HashMap<TitleInStore, Vec<(Option<Millis>, PathBuf)>>,
+    /// Forks of opencode's, with what their parents are called.
+    forks_by_title: Vec<(PathBuf, Option<Millis>, TitleInStore)>,
 }
+
+/// The store, the title, and a hash of the first prompt.
+type TitleInStore = (PathBuf, String, u64);
 
 impl ListedParents {
     /// Notes a listed session.
@@ -37,13 +45,20 @@ impl ListedParents {
         if let Some(named) = info.parent_session_path.as_ref().filter(|named| is_id(named)) {
             self.named.push((info.path.clone(), program, named.clone()));
         }
-        if program == Some(Agent::Claude.word())
-            && !is_copy
-            && let Some(folder) = info.path.parent()
+        let Some(folder) = info.path.parent().filter(|_| program.is_some() && !is_copy) else { return };
+        let mut hasher = DefaultHasher::new();
+        info.first_message.hash(&mut hasher);
+        let (folder, prompt) = (folder.to_path_buf(), hasher.finish());
+        if program == Some(Agent::Claude.word()) {
+            self.alike.entry((folder, prompt)).or_default().push(info.path.clone());
+        } else if program == Some(Agent::Opencode.word())
+            && let Some(title) = &info.name
         {
-            let mut hasher = DefaultHasher::new();
-            info.first_message.hash(&mut hasher);
-            self.alike.entry((folder.to_path_buf(), hasher.finish())).or_default().push(info.path.clone());
+            if let Some(above) = title_of_parent(title) {
+                self.forks_by_title.push((info.path.clone(), info.created, (folder.clone(), above, prompt)));
+            }
+            let titled = self.titled.entry((folder, title.clone(), prompt)).or_default();
+            titled.push((info.created, info.path.clone()));
         }
     }
 
@@ -53,6 +68,15 @@ impl ListedParents {
         let mut found: HashMap<PathBuf, PathBuf> = HashMap::new();
         for (path, program, id) in std::mem::take(&mut self.named) {
             if let Some(parent) = self.by_id.get(&(program, id)).filter(|parent| **parent != path) {
+                found.insert(path, parent.clone());
+            }
+        }
+        for (path, created, titled) in std::mem::take(&mut self.forks_by_title) {
+            let above = self.titled.get(&titled).into_iter().flatten();
+            // A fork begins with a copy of its parent's messages, and is newer.
+            if let Some((_, parent)) = above.filter(|(begun, _)| *begun <= created).max()
+                && !found.contains_key(&path)
+            {
                 found.insert(path, parent.clone());
             }
         }
@@ -79,6 +103,16 @@ impl ListedParents {
     }
 }
 
+/// What the parent of a fork of opencode's is called: the forks of a fork are counted on.
+fn title_of_parent(title: &str) -> Option<String> {
+    let (base, number) = title.strip_suffix(')')?.rsplit_once(" (fork #")?;
+    match number.parse::<u64>().ok()? {
+        0 => None,
+        1 => Some(base.to_owned()),
+        number => Some(format!("{base} (fork #{})", number - 1)),
+    }
+}
+
 /// Headers name parents by paths, by file names or by ids.
 fn is_id(named: &str) -> bool {
     !named.contains('/') && !named.ends_with(".jsonl")
@@ -89,4 +123,18 @@ fn is_below(found: &HashMap<PathBuf, PathBuf>, one: &Path, other: &Path) -> bool
     let above = std::iter::successors(Some(one), |at| found.get(*at).map(PathBuf::as_path));
     // What names each other in a circle has no first one.
     above.take(found.len() + 1).any(|at| at == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_of_forks_are_counted_on() {
+        let titles =
+            ["a (fork #1)", "a (fork #3)", "a (fork #1) (fork #1)", "a (fork #0)", "a (fork #x)", "fork #1", ""];
+        let parents = titles.map(title_of_parent);
+        let some = |title: &str| Some(title.to_owned());
+        assert_eq!(parents, [some("a"), some("a (fork #2)"), some("a (fork #1)"), None, None, None, None]);
+    }
 }

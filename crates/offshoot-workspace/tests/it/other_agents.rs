@@ -123,6 +123,10 @@ fn a_subagent_of_a_store_is_no_session_of_its_own_in_lists() {
     rows.sort();
     let expected = [("ses_fork", 0), ("ses_main", 1), ("ses_old", 0)].map(|(id, count)| (id.to_owned(), count));
     assert_eq!(rows, expected);
+    let of = |id: &str| listed.items().find(|row| row.str("id").is_some_and(|own| own == id)).unwrap();
+    let parent = |id: &str| of(id).str("parentSessionPath").map(std::borrow::Cow::into_owned);
+    assert!(parent("ses_fork").unwrap().ends_with("opencode.db/ses_main"), "its title says it");
+    assert_eq!((parent("ses_main"), parent("ses_old")), (None, None));
     for given in ["opencode:ses_kid", "ses_kid"] {
         assert_eq!(place.open(given, Access::Read, SpillPolicy::default()).unwrap().id(), "ses_kid");
     }
