@@ -11,3 +11,4 @@ mod codex;
 mod hostile;
 mod imports;
 mod others;
+mod subagents;

@@ -92,6 +92,11 @@ impl ListedParents {
 
     /// Gives sessions that are listed together the paths of their parents.
     pub(crate) fn name(store: &DirStore, sessions: &mut [SessionInfo]) {
+        // Nearly all sessions name their parents by paths.
+        let has_agents = store.roots().iter().any(|root| root.format().is_some());
+        if !has_agents && !sessions.iter().any(|info| info.parent_session_path.as_deref().is_some_and(is_id)) {
+            return;
+        }
         let mut parents = Self::default();
         sessions.iter().for_each(|info| parents.note(store, info));
         let mut found = parents.found();
