@@ -2,24 +2,24 @@
 //! read.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_session::medium::Stamp;
 use offshoot_session::store::{Folder, FoundFile};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::Rows;
 use crate::cache_file::{
     self, CacheExamination, CacheHealth, connect_to_read, is_damage, make_place, remove, stamp, version,
 };
 use crate::files::Memory;
-use crate::row::{COLUMNS, StoredReading};
+use crate::row::StoredReading;
 
 /// The schema version; a database of another version is emptied.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// How long to wait for another process. Readers never wait for a writer. Opening waits, and so does a second writer,
 /// which then gives up.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -113,12 +113,12 @@ impl Database {
 
     /// The rows of single files. Files without a readable row are left out.
     pub(crate) fn some<'a>(&self, files: impl Iterator<Item = ListedFile<'a>>) -> Vec<(ListedFile<'a>, StoredReading)> {
-        let query = format!("{} = (SELECT id FROM folder WHERE path = ?1) AND file = ?2", select());
+        let query = format!("{SELECT} = (SELECT id FROM folder WHERE path = ?1) AND file = ?2");
         let Ok(mut query) = self.connection.prepare(&query) else { return Vec::new() };
         let mut row = |place: &ListedFile<'_>| {
             let name = place.found.path.file_name()?;
             let key = params![place.folder.real.as_os_str().as_bytes(), name.as_bytes()];
-            query.query_row(key, |columns| Ok(StoredReading::from_columns(columns))).ok()?
+            query.query_row(key, |columns| Ok(row_of(columns))).ok()?
         };
         files.filter_map(|place| row(&place).map(|(_, row)| (place, row))).collect()
     }
@@ -173,11 +173,10 @@ impl Database {
                 make.execute([path])?;
                 ids.push(id_of.query_row([path], |row| row.get::<_, i64>(0))?);
             }
-            let marks = vec!["?"; COLUMNS.len()].join(", ");
-            let mut put = transaction.prepare(&format!("INSERT OR REPLACE INTO session VALUES ({marks})"))?;
+            let mut put = transaction.prepare("INSERT OR REPLACE INTO session VALUES (?1, ?2, ?3)")?;
             for (folder, file, row) in changes.rows {
                 if let Some(id) = ids.get(folder) {
-                    put.execute(params_from_iter(row.values(*id, &file)))?;
+                    put.execute(params![id, file.as_bytes(), row.pack(*id, &file)])?;
                 }
             }
             let mut forget = transaction.prepare("DELETE FROM session WHERE folder = ?1 AND file = ?2")?;
@@ -196,7 +195,7 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
     // One snapshot of the database for all folders.
     let transaction = connection.unchecked_transaction()?;
     let mut of_folder = transaction.prepare("SELECT id FROM folder WHERE path = ?1")?;
-    let mut rows = transaction.prepare(&format!("{} = ?1", select()))?;
+    let mut rows = transaction.prepare(&format!("{SELECT} = ?1"))?;
     folders
         .iter()
         .map(|folder| {
@@ -207,7 +206,7 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
             let mut known = HashMap::with_capacity(folder.files.len());
             let mut found = rows.query([id])?;
             while let Some(columns) = found.next()? {
-                known.extend(StoredReading::from_columns(columns));
+                known.extend(row_of(columns));
             }
             Ok(known)
         })
@@ -215,9 +214,14 @@ fn rows(connection: &Connection, folders: &[Folder]) -> Sqlite<Vec<Rows>> {
 }
 
 /// A query for rows, up to the condition on the folder.
-fn select() -> String {
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    format!("SELECT {} FROM session WHERE folder", names.join(", "))
+const SELECT: &str = "SELECT folder, file, reading FROM session WHERE folder";
+
+/// The file's name and its reading; `None` for a damaged row.
+fn row_of(columns: &rusqlite::Row<'_>) -> Option<(OsString, StoredReading)> {
+    let folder = columns.get_ref(0).ok()?.as_i64().ok()?;
+    let file = OsStr::from_bytes(columns.get_ref(1).ok()?.as_blob().ok()?);
+    let reading = StoredReading::unpack(folder, file, columns.get_ref(2).ok()?.as_blob().ok()?)?;
+    Some((file.to_owned(), reading))
 }
 
 /// Deletes folders that no longer exist, with all their rows.
@@ -225,7 +229,7 @@ fn forget_folders(connection: &Connection) -> Sqlite<()> {
     let mut all = connection.prepare("SELECT id, path FROM folder")?;
     let known: Vec<(i64, Vec<u8>)> = all.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Sqlite<_>>()?;
     for (id, path) in known {
-        let is_there = Path::new(std::ffi::OsStr::from_bytes(&path)).try_exists();
+        let is_there = Path::new(OsStr::from_bytes(&path)).try_exists();
         if matches!(is_there, Ok(false)) {
             connection.execute("DELETE FROM session WHERE folder = ?1", [id])?;
             connection.execute("DELETE FROM folder WHERE id = ?1", [id])?;
@@ -253,14 +257,14 @@ fn make_tables(connection: &mut Connection) -> Sqlite<()> {
     if version(&transaction)? == VERSION {
         return Ok(()); // another process was quicker
     }
-    let columns: Vec<String> = COLUMNS.iter().map(|(name, kind)| format!("{name} {kind}")).collect();
     transaction.execute_batch(&format!(
         "DROP TABLE IF EXISTS session;
          DROP TABLE IF EXISTS folder;
          CREATE TABLE folder (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
-         CREATE TABLE session ({}, UNIQUE (folder, file));
-         PRAGMA user_version = {VERSION};",
-        columns.join(", ")
+         CREATE TABLE session (
+             folder INTEGER NOT NULL, file BLOB NOT NULL, reading BLOB NOT NULL, PRIMARY KEY (folder, file)
+         ) WITHOUT ROWID;
+         PRAGMA user_version = {VERSION};"
     ))?;
     transaction.commit()
 }

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use offshoot_session::clock::Millis;
 use offshoot_session::error::{Diagnostic, Result};
 use offshoot_session::list::{SessionInfo, by_activity, sort_by_activity};
-use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, unreadable};
+use offshoot_session::store::{DirStore, Folder, FoundFile, Progress, WorkFolder, unreadable};
 
 pub use cache_file::CacheHealth;
 pub use database::CatalogueState;
@@ -98,7 +98,8 @@ impl Catalogue {
         let (folders, _) = store.folders(cwd)?;
         let places: Vec<_> = newest(&folders, count).collect();
         let mut sessions = self.of_places(&places, now, &mut Changes::default());
-        sessions.retain(|info| store.belongs(info, cwd));
+        let mut folder = cwd.map(WorkFolder::new);
+        sessions.retain(|info| store.belongs(info, folder.as_mut()));
         sort_by_activity(&mut sessions);
         Ok(sessions)
     }
@@ -155,12 +156,12 @@ impl Catalogue {
         let mut database = Database::open(&self.file);
         let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
         let mut refused = Vec::new();
-        let mut changes = Changes::default();
+        let (mut changes, mut folder) = (Changes::default(), asked.cwd.map(WorkFolder::new));
         let mut report = |looked: Vec<Known>, done, total| {
             let mut sessions = Vec::with_capacity(looked.len());
             for (at, info) in looked {
                 match info {
-                    Ok(info) if store.belongs(&info, asked.cwd) => sessions.push((at, info)),
+                    Ok(info) if store.belongs(&info, folder.as_mut()) => sessions.push((at, info)),
                     Ok(_) => {}
                     Err(error) => refused.push((at, unreadable(&error))),
                 }

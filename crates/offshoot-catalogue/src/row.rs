@@ -1,15 +1,14 @@
-//! A session file's stored reading, as a struct and as table columns. Each row has its own checksum, because a damaged
-//! database may still answer.
+//! A session file's stored reading, as a struct and as the bytes of a row: lists read very many, and one value costs less than thirty
+//! columns. Each row has its own checksum, because a damaged database may still answer.
 
-use std::ffi::{OsStr, OsString};
-use std::hash::{DefaultHasher, Hasher as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 
 use offshoot_session::error::Result;
 use offshoot_session::list::{Beginning, ChildMarks, Reading, SessionInfo};
 use offshoot_session::medium::Stamp;
+use offshoot_session::packed::{PackedReader, PackedWriter, hash};
 use offshoot_session::store::FoundFile;
-use rusqlite::types::{Value, ValueRef};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredReading {
@@ -21,41 +20,6 @@ pub(crate) struct StoredReading {
     pub(crate) reading: Reading,
 }
 
-const COUNT: usize = 29;
-
-/// The columns with their types; `sum` is a checksum of all others.
-pub(crate) const COLUMNS: [(&str, &str); COUNT] = [
-    ("folder", "INTEGER NOT NULL"),
-    ("file", "BLOB NOT NULL"),
-    ("device", "INTEGER"),
-    ("inode", "INTEGER"),
-    ("length", "INTEGER"),
-    ("modified", "INTEGER"),
-    ("changed", "INTEGER"),
-    ("settled", "INTEGER"),
-    ("head", "INTEGER"),
-    ("tail", "INTEGER"),
-    ("read", "INTEGER"),
-    ("lines", "INTEGER"),
-    ("refused_line", "INTEGER"),
-    ("refused_byte", "INTEGER"),
-    ("id", "TEXT"),
-    ("cwd", "TEXT"),
-    ("parent_session", "TEXT"),
-    ("created", "INTEGER"),
-    ("title", "TEXT"),
-    ("slot_title", "TEXT"),
-    ("name", "TEXT"),
-    ("short_summary", "TEXT"),
-    ("activity", "INTEGER"),
-    ("messages", "INTEGER"),
-    ("first_message", "TEXT"),
-    ("tokens", "INTEGER"),
-    ("cost", "INTEGER"),
-    ("child", "TEXT"),
-    ("sum", "INTEGER"),
-];
-
 impl StoredReading {
     /// Whether the whole file was read, including its last line.
     pub(crate) fn is_whole(&self) -> bool {
@@ -66,115 +30,113 @@ impl StoredReading {
         self.reading.into_info(&found.path, self.stamp.modified_at())
     }
 
-    pub(crate) fn values(&self, folder: i64, file: &OsStr) -> [Value; COUNT] {
+    /// The reading of a file of this folder as bytes, with a checksum of all three.
+    pub(crate) fn pack(&self, folder: i64, file: &OsStr) -> Vec<u8> {
         let (reading, stamp) = (&self.reading, &self.stamp);
-        let number = |number: u64| Value::Integer(number.cast_signed());
-        let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
-        let begun = reading.beginning.clone();
-        let part = |part: Option<String>| part.map_or(Value::Null, Value::Text);
-        let mut values = [
-            Value::Integer(folder),
-            Value::Blob(file.as_bytes().to_vec()),
-            number(stamp.device),
-            number(stamp.inode),
-            number(stamp.length),
-            Value::Integer(stamp.modified),
-            Value::Integer(stamp.changed),
-            number(u64::from(self.is_settled)),
-            number(self.samples.0),
-            number(self.samples.1),
-            number(reading.offset),
-            number(reading.lines),
-            reading.refused.map_or(Value::Null, |(line, _)| number(line)),
-            reading.refused.map_or(Value::Null, |(_, byte)| number(byte)),
-            part(begun.as_ref().map(|begun| begun.id.clone())),
-            part(begun.as_ref().map(|begun| begun.cwd.clone())),
-            part(begun.as_ref().and_then(|begun| begun.parent_session.clone())),
-            begun.as_ref().and_then(|begun| begun.created).map_or(Value::Null, Value::Integer),
-            part(begun.and_then(|begun| begun.title)),
-            text(&reading.slot_title),
-            text(&reading.name),
-            text(&reading.short_summary),
-            reading.activity.map_or(Value::Null, |time| number(time.to_bits())),
-            number(reading.message_count),
-            text(&reading.first_message),
-            number(reading.tokens),
-            number(reading.cost.to_bits()),
-            part(reading.child.as_ref().map(|child| child.to_json())),
-            Value::Null,
-        ];
-        let mut sum = Sum::default();
-        values.iter().for_each(|value| sum.take(value.into()));
-        values[COUNT - 1] = number(sum.0.finish());
-        values
+        let mut to = PackedWriter::with_capacity(USUAL);
+        for number in
+            [stamp.device, stamp.inode, stamp.length, stamp.modified.cast_unsigned(), stamp.changed.cast_unsigned()]
+        {
+            to.number(number);
+        }
+        to.byte(u8::from(self.is_settled));
+        for number in [self.samples.0, self.samples.1, reading.offset, reading.lines] {
+            to.number(number);
+        }
+        optional(&mut to, reading.refused.map(|(line, _)| line));
+        optional(&mut to, reading.refused.map(|(_, byte)| byte));
+        to.byte(u8::from(reading.beginning.is_some()));
+        if let Some(begun) = &reading.beginning {
+            to.text(&begun.id);
+            to.text(&begun.cwd);
+            to.optional(begun.parent_session.as_deref());
+            optional(&mut to, begun.created.map(i64::cast_unsigned));
+            to.optional(begun.title.as_deref());
+        }
+        for text in [&reading.slot_title, &reading.name, &reading.short_summary, &reading.first_message] {
+            to.optional(text.as_deref());
+        }
+        optional(&mut to, reading.activity.map(f64::to_bits));
+        for number in [reading.message_count, reading.tokens, reading.cost.to_bits()] {
+            to.number(number);
+        }
+        to.optional(reading.child.as_ref().map(|child| child.to_json()).as_deref());
+        let mut packed = to.finish();
+        packed.extend(sum(folder, file, &packed).to_le_bytes());
+        packed
     }
 
-    /// The file's name and its row; `None` if the checksum does not match.
-    pub(crate) fn from_columns(columns: &rusqlite::Row<'_>) -> Option<(OsString, Self)> {
-        let mut values = [ValueRef::Null; COUNT];
-        for (at, value) in values.iter_mut().enumerate() {
-            *value = columns.get_ref(at).ok()?;
-        }
-        let mut sum = Sum::default();
-        values[..COUNT - 1].iter().for_each(|value| sum.take(*value));
-        sum.take(ValueRef::Null);
-        let number = |at: usize| values[at].as_i64().ok().map(i64::cast_unsigned);
-        let text = |at: usize| values[at].as_str().ok().map(str::to_owned);
-        if number(COUNT - 1)? != sum.0.finish() {
+    /// Reads what [`StoredReading::pack`] wrote; `None` for anything else, or for another file.
+    pub(crate) fn unpack(folder: i64, file: &OsStr, packed: &[u8]) -> Option<Self> {
+        let (packed, said) = packed.split_last_chunk::<8>()?;
+        if sum(folder, file, packed) != u64::from_le_bytes(*said) {
             return None;
         }
-        let beginning = text(14).map(|id| Beginning {
-            id,
-            cwd: text(15).unwrap_or_default(),
-            parent_session: text(16),
-            created: number(17).map(u64::cast_signed),
-            title: text(18),
-        });
+        let from = &mut PackedReader::new(packed);
+        let stamp = Stamp {
+            device: from.number()?,
+            inode: from.number()?,
+            length: from.number()?,
+            modified: from.number()?.cast_signed(),
+            changed: from.number()?.cast_signed(),
+        };
+        let (is_settled, samples) = (from.byte()? == 1, (from.number()?, from.number()?));
+        let (offset, lines) = (from.number()?, from.number()?);
+        let refused = optional_number(from)?.zip(optional_number(from)?);
+        let beginning = match from.byte()? {
+            0 => None,
+            _ => Some(Beginning {
+                id: from.text()?.to_owned(),
+                cwd: from.text()?.to_owned(),
+                parent_session: owned(from)?,
+                created: optional_number(from)?.map(u64::cast_signed),
+                title: owned(from)?,
+            }),
+        };
         let reading = Reading {
-            offset: number(10)?,
-            lines: number(11)?,
-            refused: number(12).zip(number(13)),
+            offset,
+            lines,
+            refused,
             beginning,
-            slot_title: text(19),
-            name: text(20),
-            short_summary: text(21),
-            activity: number(22).map(f64::from_bits),
-            message_count: number(23)?,
-            first_message: text(24),
-            tokens: number(25)?,
-            cost: f64::from_bits(number(26)?),
-            child: match text(27) {
-                Some(child) => Some(Box::new(ChildMarks::of_json(&child)?)),
+            slot_title: owned(from)?,
+            name: owned(from)?,
+            short_summary: owned(from)?,
+            first_message: owned(from)?,
+            activity: optional_number(from)?.map(f64::from_bits),
+            message_count: from.number()?,
+            tokens: from.number()?,
+            cost: f64::from_bits(from.number()?),
+            child: match from.optional()? {
+                Some(child) => Some(Box::new(ChildMarks::of_json(child)?)),
                 None => None,
             },
         };
-        let stamp = Stamp {
-            device: number(2)?,
-            inode: number(3)?,
-            length: number(4)?,
-            modified: number(5)?.cast_signed(),
-            changed: number(6)?.cast_signed(),
-        };
-        let row = Self { stamp, is_settled: number(7)? == 1, samples: (number(8)?, number(9)?), reading };
-        Some((OsString::from_vec(values[1].as_blob().ok()?.to_vec()), row))
+        Some(Self { stamp, is_settled, samples, reading })
     }
 }
 
-/// A checksum of columns against damage, not malice. If its algorithm changes with the compiler, the rows are only read
-/// again.
-#[derive(Default)]
-struct Sum(DefaultHasher);
+/// Most readings are not longer.
+const USUAL: usize = 512;
 
-impl Sum {
-    fn take(&mut self, value: ValueRef<'_>) {
-        match value {
-            ValueRef::Null => self.0.write_u8(0),
-            ValueRef::Integer(number) => self.0.write_i64(number),
-            ValueRef::Real(number) => self.0.write_u64(number.to_bits()),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                self.0.write_usize(bytes.len());
-                self.0.write(bytes);
-            }
-        }
+/// A checksum against damage, not malice. It has the file's name, so that no row passes for another's.
+fn sum(folder: i64, file: &OsStr, packed: &[u8]) -> u64 {
+    hash(packed) ^ hash(file.as_bytes()).rotate_left(17) ^ folder.cast_unsigned()
+}
+
+fn optional(to: &mut PackedWriter, number: Option<u64>) {
+    to.byte(u8::from(number.is_some()));
+    if let Some(number) = number {
+        to.number(number);
     }
+}
+
+fn optional_number(from: &mut PackedReader<'_>) -> Option<Option<u64>> {
+    match from.byte()? {
+        0 => Some(None),
+        _ => from.number().map(Some),
+    }
+}
+
+fn owned(from: &mut PackedReader<'_>) -> Option<Option<String>> {
+    Some(from.optional()?.map(str::to_owned))
 }

@@ -5,7 +5,6 @@
 //! authority, and its failure never fails an opening. It replaces the old one by a rename, so that concurrent readers
 //! and writers see a complete one. Versions 1 and 2 are not indexed, because their first append upgrades them.
 
-mod bytes;
 pub(crate) mod facts;
 mod filter;
 mod ids;
@@ -20,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::load::{Loaded, More, Stretch, load_some};
 use crate::medium::{FileMedium, Identity, Medium, open_regular, read_exact_at};
+use crate::packed::{PackedReader, PackedWriter, hash};
 
-use bytes::hash;
 use filter::Filter;
 use head::Head;
 use pages::IndexPages;
@@ -211,14 +210,14 @@ impl Of {
         Some((hash(&piece(0)?), hash(&piece(length - size)?)))
     }
 
-    fn write(&self, writer: &mut bytes::Writer) {
+    fn write(&self, writer: &mut PackedWriter) {
         let identity = self.identity;
         for number in [identity.device, identity.inode, identity.modified, self.length, self.head, self.tail] {
             writer.number(number);
         }
     }
 
-    fn read(reader: &mut bytes::Reader<'_>) -> Option<Self> {
+    fn read(reader: &mut PackedReader<'_>) -> Option<Self> {
         let identity = Identity { device: reader.number()?, inode: reader.number()?, modified: reader.number()? };
         Some(Self { identity, length: reader.number()?, head: reader.number()?, tail: reader.number()? })
     }

@@ -28,6 +28,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
+pub mod packed;
 pub mod clock;
 pub mod id;
 pub mod json;

@@ -14,7 +14,7 @@ use crate::error::{Diagnostic, Error, Result};
 use crate::list::SessionInfo;
 use crate::session::{NewSession, Options, Session};
 
-pub use dir::{DirStore, file_name, unreadable};
+pub use dir::{DirStore, WorkFolder, file_name, unreadable};
 pub use folders::{Folder, FoundFile};
 pub use memory::MemoryStore;
 pub use of_id::{id_in_name, is_session_uuid};

@@ -70,7 +70,25 @@ fn a_row_that_was_changed_in_the_database_is_not_believed() {
     let disk = world.on_disk(None);
     world.at_rest(None);
     let database = rusqlite::Connection::open(world.database()).unwrap();
-    assert_eq!(database.execute("UPDATE session SET first_message = 'never said'", []).unwrap(), 60);
+    let mut rows: Vec<(i64, Vec<u8>, Vec<u8>)> = database
+        .prepare("SELECT folder, file, reading FROM session")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    // Every other row gets another's reading, and the rest a changed byte.
+    let of_others: Vec<Vec<u8>> = rows.iter().map(|(_, _, reading)| reading.clone()).collect();
+    for (at, (_, _, reading)) in rows.iter_mut().enumerate() {
+        match at % 2 {
+            0 => *reading = of_others[(at + 1) % of_others.len()].clone(),
+            _ => reading[(at * 7) % of_others[at].len()] ^= 1,
+        }
+    }
+    let set = "UPDATE session SET reading = ?3 WHERE folder = ?1 AND file = ?2";
+    let changed: usize =
+        rows.iter().map(|(folder, file, reading)| database.execute(set, (folder, file, reading)).unwrap()).sum();
+    assert_eq!(changed, 60);
     drop(database);
     assert_eq!(world.at_rest(None), disk);
 }

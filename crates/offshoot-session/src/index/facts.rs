@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use super::bytes::{Reader, Writer, hash};
 use super::{Of, SMALLEST, index_path};
 use crate::clock::Millis;
 use crate::entry::Source;
@@ -13,6 +12,7 @@ use crate::facts::{Facts, MergedBranch, Reported, Totals};
 use crate::gather;
 use crate::medium::make_private_folder;
 use crate::medium::{FileMedium, read_regular};
+use crate::packed::{PackedReader, PackedWriter, hash};
 use crate::tree::NodeIx;
 
 const MAGIC: &[u8; 8] = b"offfact5";
@@ -39,7 +39,7 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
     let bytes = read_regular(place, u64::MAX).ok()?;
     let (body, sum) = bytes.split_last_chunk::<8>()?;
     let body = body.strip_prefix(MAGIC).filter(|body| hash(body) == u64::from_le_bytes(*sum))?;
-    let reader = &mut Reader::new(body);
+    let reader = &mut PackedReader::new(body);
     let of = Of::read(reader)?;
     if !of.fits(medium, length) {
         return None;
@@ -62,12 +62,12 @@ fn read(medium: &FileMedium, place: &Path, length: u64) -> Option<Facts> {
     Some(Facts { count, reported, silent, failed, merged, totals, chains: Chains { all, count: covered, shape } })
 }
 
-fn read_totals(reader: &mut Reader<'_>) -> Option<Totals> {
+fn read_totals(reader: &mut PackedReader<'_>) -> Option<Totals> {
     let (entries, messages, tokens) = (reader.number()?, reader.number()?, reader.number()?);
     Some(Totals { entries, messages, tokens, cost: f64::from_bits(reader.number()?) })
 }
 
-fn read_chain(reader: &mut Reader<'_>) -> Option<Chain> {
+fn read_chain(reader: &mut PackedReader<'_>) -> Option<Chain> {
     let mut entry = || reader.short().map(NodeIx::stored);
     let (first, last, parent, latest) = (entry()??, entry()??, entry()?, entry()??);
     let time = Some(reader.number()?.cast_signed()).filter(|time| *time != Millis::MIN);
@@ -77,7 +77,7 @@ fn read_chain(reader: &mut Reader<'_>) -> Option<Chain> {
 fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::io::Result<()> {
     let Some(folder) = place.parent() else { return Ok(()) };
     let Some((head, tail)) = Of::sample(medium, length) else { return Ok(()) };
-    let mut writer = Writer::new();
+    let mut writer = PackedWriter::new();
     Of { identity: medium.identity()?, length, head, tail }.write(&mut writer);
     writer.short(facts.count as u32);
     writer.short(facts.reported.len() as u32);
@@ -110,13 +110,13 @@ fn write(medium: &FileMedium, place: &Path, length: u64, facts: &Facts) -> std::
     Ok(())
 }
 
-fn write_totals(writer: &mut Writer, totals: &Totals) {
+fn write_totals(writer: &mut PackedWriter, totals: &Totals) {
     for number in [totals.entries, totals.messages, totals.tokens, totals.cost.to_bits()] {
         writer.number(number);
     }
 }
 
-fn write_chain(writer: &mut Writer, chain: &Chain) {
+fn write_chain(writer: &mut PackedWriter, chain: &Chain) {
     let raw = |ix: NodeIx| ix.index() as u32;
     for entry in [raw(chain.first), raw(chain.last), chain.parent.map_or(u32::MAX, raw), raw(chain.latest.entry)] {
         writer.short(entry);

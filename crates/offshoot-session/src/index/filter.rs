@@ -1,6 +1,6 @@
 //! A Bloom filter of ids, for reading many new entries over an index.
 
-use super::bytes::hash;
+use crate::packed::hash;
 
 /// Bits for each id: about one in a hundred new ids looks known.
 const BITS: u64 = 10;

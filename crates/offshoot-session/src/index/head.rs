@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::Of;
-use super::bytes::{Reader, Writer};
 use super::ids::Run;
 use super::pages::PageSpan;
 use crate::error::{Code, Diagnostic};
@@ -12,6 +11,7 @@ use crate::header::{Dialect, Header, TitleSlot};
 use crate::id::EntryId;
 use crate::load::{FileEnd, Loaded};
 use crate::medium::{Medium, read_exact_at};
+use crate::packed::{PackedReader, PackedWriter};
 use crate::tree::nodes::{BranchEnd, Pages};
 use crate::tree::stored::StoredShape;
 use crate::tree::{Label, NodeIx, Tree};
@@ -54,7 +54,7 @@ impl Head {
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
-        let mut writer = Writer::new();
+        let mut writer = PackedWriter::new();
         self.of.write(&mut writer);
         writer.number(self.header_span.0);
         writer.number(self.header_span.1);
@@ -96,7 +96,7 @@ impl Head {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let reader = &mut Reader::new(bytes);
+        let reader = &mut PackedReader::new(bytes);
         Some(Self {
             of: Of::read(reader)?,
             header_span: (reader.number()?, reader.number()?),
@@ -155,16 +155,19 @@ impl Head {
     }
 }
 
-fn list<T>(writer: &mut Writer, items: &[T], mut write: impl FnMut(&mut Writer, &T)) {
+fn list<T>(writer: &mut PackedWriter, items: &[T], mut write: impl FnMut(&mut PackedWriter, &T)) {
     writer.short(items.len() as u32);
     items.iter().for_each(|item| write(writer, item));
 }
 
-fn read_list<'a, T>(reader: &mut Reader<'a>, mut read: impl FnMut(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {
+fn read_list<'a, T>(
+    reader: &mut PackedReader<'a>,
+    mut read: impl FnMut(&mut PackedReader<'a>) -> Option<T>,
+) -> Option<Vec<T>> {
     (0..reader.short()?).map(|_| read(reader)).collect()
 }
 
-fn diagnostic(writer: &mut Writer, diagnostic: &Diagnostic) {
+fn diagnostic(writer: &mut PackedWriter, diagnostic: &Diagnostic) {
     writer.text(diagnostic.code.as_str());
     writer.number(diagnostic.line.unwrap_or(0));
     writer.number(diagnostic.offset);
@@ -172,7 +175,7 @@ fn diagnostic(writer: &mut Writer, diagnostic: &Diagnostic) {
     writer.text(&diagnostic.message);
 }
 
-fn read_diagnostic(reader: &mut Reader<'_>) -> Option<Diagnostic> {
+fn read_diagnostic(reader: &mut PackedReader<'_>) -> Option<Diagnostic> {
     let name = reader.text()?;
     Some(Diagnostic {
         code: *Code::ALL.iter().find(|code| code.as_str() == name)?,

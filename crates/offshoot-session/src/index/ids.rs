@@ -3,7 +3,7 @@
 //! An index has one run for each segment of entries that was added to it, and a lookup searches every run. It returns
 //! candidates; the nodes themselves have the ids.
 
-use super::bytes::{Reader, Writer, hash};
+use crate::packed::{PackedReader, PackedWriter, hash};
 
 /// The average number of entries in a bucket.
 const BUCKET: usize = 64;
@@ -83,7 +83,7 @@ impl Run {
         Some(())
     }
 
-    pub(super) fn write(&self, writer: &mut Writer) {
+    pub(super) fn write(&self, writer: &mut PackedWriter) {
         writer.number(self.offset);
         writer.number(self.length);
         writer.short(self.count);
@@ -94,7 +94,7 @@ impl Run {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    pub(super) fn read(reader: &mut PackedReader<'_>) -> Option<Self> {
         let (offset, length, count) = (reader.number()?, reader.number()?, reader.short()?);
         let buckets: Vec<_> =
             (0..reader.short()?).map(|_| Some((reader.short()?, reader.number()?))).collect::<Option<_>>()?;

@@ -7,11 +7,11 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use super::bytes::{Reader, Writer, hash};
 use super::ids::Run;
 use crate::error::Error;
 use crate::load::load_until;
 use crate::medium::{FileMedium, Medium as _};
+use crate::packed::{PackedReader, PackedWriter, hash};
 use crate::tree::nodes::{BranchEnd, PAGE, Pages};
 use crate::tree::stored::StoredNode;
 use crate::tree::{Node, Tree};
@@ -55,7 +55,7 @@ impl IndexPages {
 
     fn decoded(&self, page: usize) -> Option<Arc<[Node]>> {
         let bytes = self.encoded(page)?;
-        let mut reader = Reader::new(&bytes);
+        let mut reader = PackedReader::new(&bytes);
         let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
         (0..count).map(|_| node(&mut reader)).collect()
     }
@@ -108,7 +108,7 @@ impl Pages for IndexPages {
 }
 
 pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(PAGE * 64);
+    let mut writer = PackedWriter::with_capacity(PAGE * 64);
     for node in nodes {
         let node = node.stored();
         writer.optional(node.id);
@@ -124,7 +124,7 @@ pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
     writer.finish()
 }
 
-fn node(reader: &mut Reader<'_>) -> Option<Node> {
+fn node(reader: &mut PackedReader<'_>) -> Option<Node> {
     let stored = StoredNode {
         id: reader.optional()?,
         offset: reader.number()?,

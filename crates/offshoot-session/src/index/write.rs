@@ -7,7 +7,6 @@ use std::thread;
 
 use tempfile::NamedTempFile;
 
-use super::bytes::hash;
 use super::head::Head;
 use super::ids::{Run, hashed, table};
 use super::pages::{IndexPages, PageSpan, encode};
@@ -15,6 +14,7 @@ use super::{MAGIC, Of};
 use crate::load::Loaded;
 use crate::medium::FileMedium;
 use crate::medium::make_private_folder;
+use crate::packed::hash;
 use crate::tree::nodes::PAGE;
 use crate::tree::stored::PageOf;
 

@@ -6,8 +6,6 @@ use super::Json;
 
 /// Most objects are not longer.
 const USUAL: usize = 512;
-const CHUNK: usize = 32;
-const NEAR: usize = 2 * CHUNK;
 
 /// A compact JSON object under construction; members keep the order in which they are added.
 #[derive(Debug, Clone, Default)]
@@ -118,17 +116,28 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Where the first byte is that a string must escape. It is usually near; far ones are found by whole chunks, which
-/// compilers compare at once.
+/// Where the first byte is that a string must escape. Eight bytes are looked at at once.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    let is_escaped = |byte: &u8| *byte < b' ' || matches!(byte, b'"' | b'\\');
-    if let Some(near) = bytes.iter().take(NEAR).position(|byte| ESCAPED[usize::from(*byte)]) {
-        return Some(near);
+    let words = bytes.chunks_exact(size_of::<u64>());
+    let rest = words.remainder();
+    for (at, word) in words.enumerate() {
+        let found = escaped_in(word.try_into().map(u64::from_le_bytes).unwrap_or_default());
+        if found != 0 {
+            return Some(at * size_of::<u64>() + found.trailing_zeros() as usize / 8);
+        }
     }
-    let far = bytes.get(NEAR..)?;
-    let is_plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | is_escaped(byte));
-    let plain = far.chunks_exact(CHUNK).take_while(is_plain).count() * CHUNK;
-    far.get(plain..)?.iter().position(is_escaped).map(|at| NEAR + plain + at)
+    let near = rest.iter().position(|byte| ESCAPED[usize::from(*byte)])?;
+    Some(bytes.len() - rest.len() + near)
+}
+
+/// The lowest bit that is set is in the first of eight bytes that a string must escape; none is set if there is no such byte.
+fn escaped_in(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    // A byte below another is borrowed from above, which only spoils bits above a right one.
+    let is_below = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & HIGH;
+    let is = |byte: u8| is_below(word ^ (ONES * u64::from(byte)), 1);
+    is_below(word, u64::from(b' ')) | is(b'"') | is(b'\\')
 }
 
 /// Which bytes a string must escape.
@@ -162,9 +171,11 @@ mod tests {
             let text = format!("a{at}é{at}");
             assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
         }
-        for length in (0..200).step_by(7) {
-            let text = format!("{}\n\"{}", "a".repeat(length), "é".repeat(length));
-            assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
+        for length in 0..40 {
+            for odd in ["\n\"", "\"", "\\", "\u{1f} !#[]\u{7f}\u{80}", "\0", "\u{ff}\""] {
+                let text = format!("{}{odd}{}", "a".repeat(length), "é".repeat(length));
+                assert_eq!(quote(&text), serde_json::Value::from(text).to_string());
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions as files in folders: offshoot's own root first, then other programs'.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -190,14 +190,14 @@ impl DirStore {
     /// A root, or the record of imports, cannot be read. Files that are not sessions are skipped, and so are imports
     /// that were not opened by name.
     pub fn most_recent_file(&self, cwd: Option<&str>) -> Result<Option<(PathBuf, String)>> {
-        let unopened = self.unopened_imports()?;
+        let (unopened, mut folder) = (self.unopened_imports()?, cwd.map(WorkFolder::new));
         for path in self.recent_files(cwd)? {
             if imports::is_one_of(&unopened, &path).is_some() {
                 continue;
             }
             let Ok(medium) = FileMedium::open(&path) else { continue };
             let Ok(header) = header(&medium) else { continue };
-            if cwd.is_none_or(|cwd| header.cwd().is_none_or(|own| same_folder(own, cwd))) {
+            if folder.as_mut().is_none_or(|folder| header.cwd().is_none_or(|own| folder.is(own))) {
                 return Ok(Some((path, header.id().to_owned())));
             }
         }
@@ -240,11 +240,11 @@ impl DirStore {
         Ok(self.folders(cwd)?.0.into_iter().flat_map(|folder| folder.files).collect())
     }
 
-    /// Whether a session belongs to this working directory (or any). Folder names are not unique, so the header
+    /// Whether a session belongs to a working directory (or any). Folder names are not unique, so the header
     /// decides. A session without directory belongs to its folder's, if that has one.
-    pub fn belongs(&self, info: &SessionInfo, cwd: Option<&str>) -> bool {
+    pub fn belongs(&self, info: &SessionInfo, folder: Option<&mut WorkFolder>) -> bool {
         let folder_tells = || self.root_of(&info.path).is_some_and(|root| root.flavour != Flavour::Flat);
-        cwd.is_none_or(|cwd| if info.cwd.is_empty() { folder_tells() } else { same_folder(&info.cwd, cwd) })
+        folder.is_none_or(|folder| if info.cwd.is_empty() { folder_tells() } else { folder.is(&info.cwd) })
     }
 
     /// What lists show of some files, without texts. Leaves out those that cannot be read.
@@ -305,9 +305,10 @@ impl Store for DirStore {
         let files: Vec<FoundFile> = folders.into_iter().flat_map(|folder| folder.files).collect();
         let mut sessions = Vec::new();
         let mut diagnostics: Vec<Diagnostic> = unread.iter().map(unreadable).collect();
+        let mut folder = scope.cwd.map(WorkFolder::new);
         for info in self.infos(&files, scope.with_text, progress) {
             match info {
-                Ok(info) if self.belongs(&info, scope.cwd) => sessions.push(info),
+                Ok(info) if self.belongs(&info, folder.as_mut()) => sessions.push(info),
                 Ok(_) => {}
                 Err(error) => diagnostics.push(unreadable(&error)),
             }
@@ -334,9 +335,36 @@ impl Store for DirStore {
     }
 }
 
-fn same_folder(a: &str, b: &str) -> bool {
-    let resolve = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    a == b || resolve(a) == resolve(b)
+/// A working directory that the directories of very many sessions are compared with. Each spelling is looked up once.
+#[derive(Debug)]
+pub struct WorkFolder {
+    path: String,
+    /// Without links, if it was needed.
+    real: Option<PathBuf>,
+    /// Other spellings, and whether they lead here.
+    known: HashMap<String, bool>,
+}
+
+impl WorkFolder {
+    /// The directory with this path.
+    #[must_use]
+    pub fn new(path: &str) -> Self {
+        Self { path: path.to_owned(), real: None, known: HashMap::new() }
+    }
+
+    /// Whether another path leads to it.
+    pub fn is(&mut self, other: &str) -> bool {
+        if other == self.path {
+            return true;
+        }
+        if let Some(known) = self.known.get(other) {
+            return *known;
+        }
+        let resolve = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+        let leads_here = resolve(other) == *self.real.get_or_insert_with(|| resolve(&self.path));
+        self.known.insert(other.to_owned(), leads_here);
+        leads_here
+    }
 }
 
 /// A diagnostic about a file or folder that cannot be listed.

@@ -12,7 +12,7 @@ use offshoot_session::error::Diagnostic;
 use offshoot_session::id::ShortIds;
 use offshoot_session::list::SessionInfo;
 use offshoot_session::session::Session;
-use offshoot_session::store::Scope;
+use offshoot_session::store::{Scope, WorkFolder};
 use offshoot_session::text::{dollars, in_short, one_line};
 use offshoot_session::zone::Zone;
 
@@ -203,10 +203,9 @@ impl Operation for List {
         let (mut looked_at, diagnostics) = place.list(store, scope, told)?;
         ListedParents::name(store, &mut looked_at);
         drop(progress);
-        let folder = input.cwd.as_ref().map(|folder| place.folder(&folder.0));
-        let is_of = |info: &SessionInfo, folder: &str| !info.cwd.is_empty() && store.belongs(info, Some(folder));
-        let is_wanted = |info: &SessionInfo| {
-            folder.as_deref().is_none_or(|folder| is_of(info, folder))
+        let mut folder = input.cwd.as_ref().map(|folder| WorkFolder::new(&place.folder(&folder.0)));
+        let mut is_wanted = |info: &SessionInfo| {
+            folder.as_mut().is_none_or(|folder| !info.cwd.is_empty() && folder.is(&info.cwd))
                 && input.agent.is_none_or(|agent| agent.takes(place.program_of(store, info)))
                 && since.is_none_or(|since| info.modified.is_some_and(|time| time >= since))
         };

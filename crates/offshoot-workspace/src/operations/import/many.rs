@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use offshoot_foreign::{Agent, ImportReport};
 use offshoot_session::json::Object;
 use offshoot_session::list::SessionInfo;
-use offshoot_session::store::Scope;
+use offshoot_session::store::{Scope, WorkFolder};
 use offshoot_session::text::counted;
 
 use super::{ImportInput, ImportPlan};
@@ -38,7 +38,7 @@ pub(super) struct ImportedOne {
 /// The sessions of other agents that fit the options, newest first.
 pub(super) fn wanted(place: &Place, input: &ImportInput) -> Result<Vec<WantedImport>> {
     let since = input.since.as_ref().map(|given| since(place, &given.0)).transpose()?;
-    let folder = input.cwd.as_ref().map(|folder| place.folder(&folder.0));
+    let mut folder = input.cwd.as_ref().map(|folder| WorkFolder::new(&place.folder(&folder.0)));
     let store = place.store_with_agents()?;
     let progress = place.progress("reading sessions");
     let told = &mut |done: usize, total: usize| progress(done as u64, total as u64);
@@ -47,7 +47,7 @@ pub(super) fn wanted(place: &Place, input: &ImportInput) -> Result<Vec<WantedImp
         let agent = place.agent_of(&info.path)?;
         let fits = input.agent.is_none_or(|wanted| wanted.takes(SessionProgram::of_agent(agent)))
             && since.is_none_or(|since| info.modified.is_some_and(|time| time >= since))
-            && folder.as_deref().is_none_or(|folder| store.belongs(&info, Some(folder)))
+            && store.belongs(&info, folder.as_mut())
             && info.message_count > 0;
         let bytes = std::fs::metadata(&info.path).ok().map(|meta| meta.len());
         fits.then_some(WantedImport { agent, source: info.path, bytes })
