@@ -15,6 +15,7 @@ mod memory;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 pub use file::{FileMedium, Identity, Stamp};
 pub use memory::MemoryMedium;
@@ -75,6 +76,9 @@ pub trait Medium: Send + Sync {
     /// Takes the writers' lock, waiting a limited time, and returns the state under it. After an error the lock is not
     /// held: `WouldBlock` means that another writer keeps it, `Unsupported` that there are no locks.
     fn lock(&mut self) -> io::Result<MediumState>;
+
+    /// How long [`Medium::lock`] waits from now on. What has no lock waits for none.
+    fn set_patience(&mut self, _patience: Duration) {}
 
     /// Releases the writers' lock.
     fn unlock(&mut self) -> io::Result<()>;

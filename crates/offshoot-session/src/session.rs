@@ -248,6 +248,14 @@ impl Session {
         }
     }
 
+    /// How long appends wait for another program's lock from now on, instead of [`Options::lock_wait`].
+    pub fn set_lock_wait(&mut self, wait: Duration) {
+        self.options.lock_wait = wait;
+        if let Backing::File(medium) = &mut self.backing {
+            medium.set_patience(wait);
+        }
+    }
+
     /// The working directory: that of [`Session::work_in`], else the header's.
     pub fn cwd(&self) -> Option<&str> {
         self.works_in.as_deref().or(self.header.cwd())

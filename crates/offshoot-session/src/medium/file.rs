@@ -216,6 +216,10 @@ impl Medium for FileMedium {
         self.standing().inspect_err(|_| drop(self.reader.unlock()))
     }
 
+    fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
     fn unlock(&mut self) -> io::Result<()> {
         self.reader.unlock()
     }

@@ -1,6 +1,8 @@
 //! The command `offshoot api`: its help and its defaults.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use offshoot_agent::forecast::{RequestForecast, RequestPlace};
@@ -13,7 +15,7 @@ use offshoot_session::tree::NodeIx;
 use offshoot_workspace::{self as workspace, KnownModels, NextRequest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Defaults, serve};
+use super::{ApiInput, Defaults, serve};
 
 /// Serve the session library to another program
 ///
@@ -37,7 +39,12 @@ pub(crate) fn run(app: &App, _args: &Args) -> Result<()> {
     let defaults = Defaults { spill, turns, durability, lock_wait, now: app.environment.now };
     let app = &App { ui: app.ui.quiet(), ..app.clone() };
     let place = app.place().with_next_request(Arc::new(Models(app.clone())));
-    serve((&app.store()?, &place, defaults), &app.cwd(), io::stdin().lock(), &mut out)?;
+    serve(
+        (&app.store()?, &place, defaults),
+        &app.cwd(),
+        ApiInput::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)),
+        &mut out,
+    )?;
     Ok(out.finish()?)
 }
 

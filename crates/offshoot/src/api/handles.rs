@@ -28,6 +28,8 @@ pub(super) struct ApiServer<'a> {
     pub(super) place: &'a Place,
     defaults: Defaults,
     cwd: &'a str,
+    /// How long the request that is carried out waits for another program's lock.
+    pub(super) lock_wait: Duration,
     open: BTreeMap<u64, OpenSession>,
     last: u64,
     /// The last plan of each session.
@@ -80,7 +82,8 @@ pub(super) struct OpenSession {
 
 impl<'a> ApiServer<'a> {
     pub(super) fn new((store, place): (&'a DirStore, &'a Place), cwd: &'a str, defaults: Defaults) -> Self {
-        Self { store, place, cwd, defaults, open: BTreeMap::new(), last: 0, plans: BTreeMap::new(), last_plan: 0 }
+        let (lock_wait, open, plans) = (defaults.lock_wait, BTreeMap::new(), BTreeMap::new());
+        Self { store, place, cwd, lock_wait, defaults, open, last: 0, plans, last_plan: 0 }
     }
 
     /// Registers a session under a number that is never used again.
@@ -92,7 +95,9 @@ impl<'a> ApiServer<'a> {
 
     /// The session of the argument `session`, after reading what others appended.
     pub(super) fn handle(&mut self, params: &Params<'_>) -> Result<&mut OpenSession, ApiFailure> {
+        let wait = self.lock_wait;
         let (_, handle) = self.stale_handle(params)?;
+        handle.session.set_lock_wait(wait);
         handle.session.refresh()?;
         Ok(handle)
     }
@@ -137,6 +142,16 @@ impl<'a> ApiServer<'a> {
                 Err(ApiFailure::params(format!("plan {wanted} is not the session's last one")))
             }
         }
+    }
+
+    /// Keeps a plan that [`ApiServer::take_plan`] gave, if it came from there: it was not written.
+    pub(super) fn put_plan_back(&mut self, params: &Params<'_>, plan: HeldPlan) -> Result<(), ApiFailure> {
+        if params.given("plan").is_some() {
+            let (session, number) = (params.count("session")?, params.count("plan")?);
+            let session_id = self.open_session(session)?.session.id().to_owned();
+            self.plans.insert(session, NumberedPlan { number, session_id, plan });
+        }
+        Ok(())
     }
 
     /// With many sessions open, each has one descriptor.

@@ -29,6 +29,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use offshoot_app::lines::HeldBack;
 use offshoot_session::error::Error;
@@ -60,6 +61,19 @@ impl ApiFailure {
 
     pub(super) fn params(why: impl Into<String>) -> Self {
         Self::Refused { code: -32602, message: why.into() }
+    }
+
+    /// Whether another program is writing to the session.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Self::Library(Error::Locked { .. }))
+    }
+
+    /// The same after so long a wait for another program, in all tries.
+    pub(super) fn after(self, waited: Duration) -> Self {
+        match self {
+            Self::Library(Error::Locked { path, by, .. }) => Self::Library(Error::Locked { path, by, waited }),
+            other => other,
+        }
     }
 
     fn to_json(&self) -> String {

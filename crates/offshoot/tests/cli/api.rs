@@ -3,6 +3,7 @@
 mod client;
 mod document;
 mod extensions;
+mod locked;
 mod methods;
 
 use std::fs;

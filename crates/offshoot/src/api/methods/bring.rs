@@ -165,13 +165,16 @@ fn show(server: &mut ApiServer<'_>, params: &Params<'_>, planned: HeldPlan, out:
 }
 
 fn commit(server: &mut ApiServer<'_>, params: &Params<'_>, planned: HeldPlan, out: &mut dyn Write) -> MethodResult {
-    let written = match planned {
-        HeldPlan::Pick(planned) => write_copies(server, params, &planned, Session::pick),
+    let written = match &planned {
+        HeldPlan::Pick(planned) => write_copies(server, params, planned, Session::pick),
         HeldPlan::Uncompact(planned) => {
-            write_copies(server, params, &planned, |session, planned| session.uncompact(planned).map(Some))
+            write_copies(server, params, planned, |session, planned| session.uncompact(planned).map(Some))
         }
-        HeldPlan::Merge(planned, from) => write_summary(server, params, &planned, from),
+        HeldPlan::Merge(planned, from) => write_summary(server, params, planned, *from),
     };
+    if written.as_ref().is_err_and(ApiFailure::is_locked) {
+        server.put_plan_back(params, planned)?;
+    }
     let written = written.map(|object| object.map_or("null".to_owned(), Object::finish))?;
     server.close_writer(params);
     Ok(out.write_all(written.as_bytes())?)

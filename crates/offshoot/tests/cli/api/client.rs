@@ -49,7 +49,7 @@ impl Api {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }
 
-    fn run(mut command: Command) -> Self {
+    pub(super) fn run(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, stdin, stdout, requests: 0, used: BTreeSet::new() }
@@ -106,10 +106,14 @@ impl Api {
         string(&self.result(method, params), "id")
     }
 
+    /// Ends the input; the program, and what it still says.
+    pub(super) fn end_input(self) -> (Child, BufReader<ChildStdout>) {
+        (self.child, self.stdout)
+    }
+
     /// Ends the input; what the program still says, and how it ends.
     pub(super) fn finish(self) -> (String, ExitStatus) {
-        let Self { mut child, stdin, mut stdout, .. } = self;
-        drop(stdin);
+        let (mut child, mut stdout) = self.end_input();
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
         (rest, child.wait().unwrap())
