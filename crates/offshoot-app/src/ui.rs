@@ -15,6 +15,7 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Read as _, StderrL
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use offshoot_session::text::{clean_lines, width};
@@ -23,9 +24,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::config::Environment;
 use crate::error::{CommandError, FailureKind, Result};
 use harmless::Harmless;
-use offshoot_workspace::nothing_to_do;
+use offshoot_workspace::{Line, nothing_to_do};
 pub use progress::WorkProgress;
-use style::{ERROR, HINT, NOTE, WARNING};
+use style::{ERROR, HINT, NOTE, PaintedLine, WARNING};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -256,19 +257,52 @@ const BUFFER: usize = 64 << 10;
 /// A terminal's line is not longer.
 const LONGEST_ANSWER: u64 = 4096;
 
-type Colored = AutoStream<Box<dyn Write>>;
+/// A stream of text with colours, which are taken out where they are not wanted.
+pub struct ColoredOutput {
+    out: Box<dyn Write>,
+    /// How far a sequence of colours has come, where they are taken out.
+    stripped: Option<StripBytes>,
+}
 
-fn strip(out: impl Write + 'static, color: ColorChoice) -> Colored {
-    AutoStream::new(Box::new(out), color)
+fn strip(out: impl Write + 'static, color: ColorChoice) -> ColoredOutput {
+    let is_wanted = matches!(color, ColorChoice::Always | ColorChoice::AlwaysAnsi);
+    ColoredOutput { out: Box::new(out), stripped: (!is_wanted).then(StripBytes::default) }
+}
+
+impl ColoredOutput {
+    /// Writes a line. One without colours is not painted first.
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        let is_clean =
+            |text: &str| !text.as_bytes().iter().fold(false, |any, byte| any | (*byte < b' ' || *byte == 0x7f));
+        if self.stripped.is_none() || !line.0.iter().all(|(_, text)| is_clean(text)) {
+            return writeln!(self, "{}", PaintedLine(line));
+        }
+        line.0.iter().try_for_each(|(_, text)| self.out.write_all(text.as_bytes()))?;
+        self.out.write_all(b"\n")
+    }
+}
+
+impl Write for ColoredOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.stripped {
+            Some(state) => state.strip_next(bytes).try_for_each(|text| self.out.write_all(text))?,
+            None => self.out.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Where a command writes. `finish` reports errors of the last write.
 #[must_use]
 pub enum UiOutput {
     /// Standard output, as text.
-    Screen(Box<Colored>),
+    Screen(Box<ColoredOutput>),
     /// The pager, until it is closed.
-    Pager(Option<Box<Colored>>, std::process::Child),
+    Pager(Option<Box<ColoredOutput>>, std::process::Child),
     /// Standard output, as bytes.
     Raw(BufWriter<StdoutLock<'static>>),
     /// A terminal that shows bytes.
@@ -276,6 +310,17 @@ pub enum UiOutput {
 }
 
 impl UiOutput {
+    /// Writes a line in the colours of its roles.
+    ///
+    /// # Errors
+    /// The stream's.
+    pub fn line(&mut self, line: &Line) -> io::Result<()> {
+        match self {
+            Self::Screen(out) | Self::Pager(Some(out), _) => out.line(line),
+            Self::Raw(_) | Self::Shown(_) | Self::Pager(None, _) => writeln!(self, "{}", PaintedLine(line)),
+        }
+    }
+
     /// Flushes; waits for the pager.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::files::{FileLists, Files};
 use crate::header::Dialect;
 use crate::id::EntryId;
+use crate::in_order::{batches, made_in_order};
 use crate::json::Object;
 use crate::kind::{Kind, KindSpeech, Role};
 use crate::summariser::{
@@ -158,39 +159,41 @@ impl BranchPlan {
     /// Takes messages from the newest back until the budget is used up. An earlier summary that exceeds it slightly is
     /// taken, because it replaces much.
     fn take_newest(&mut self, source: &dyn Source, budget: u64, files: &mut Files) -> Result<()> {
-        let mut is_full = false;
         let edits = EntryEdits::among(source, &self.entries)?;
         let nodes = NodeReader::new(source.tree());
-        for ix in self.entries.iter().rev() {
-            if !nodes.look(*ix, may_speak) {
-                continue;
+        let spoken: Vec<NodeIx> = self.entries.iter().rev().copied().filter(|ix| nodes.look(*ix, may_speak)).collect();
+        let said = |at: usize| spoken.get(at).map_or(Ok(None), |ix| SaidEntry::of(source, &edits, *ix));
+        if budget == 0 {
+            let parts = batches(spoken.iter().map(|ix| nodes.look(*ix, Node::length)));
+            made_in_order(&parts, said, |_, said| {
+                self.take(said, budget, files);
+                Ok(())
+            })?;
+        }
+        // What exceeds a budget is not read.
+        for at in 0..if budget == 0 { 0 } else { spoken.len() } {
+            if self.take(said(at)?, budget, files) {
+                self.left_out += spoken.len() - at - 1;
+                break;
             }
-            if is_full {
-                self.left_out += 1;
-                continue;
-            }
-            let said = match edits.apply(source, *ix)? {
-                EditedEntry::Unedited => message(&source.entry(*ix)?),
-                EditedEntry::Omitted => None,
-                EditedEntry::Said(message) => Some(message),
-            };
-            let Some(message) = said else { continue };
-            if message.role == Role::Assistant {
-                files.take_calls(message.json());
-            }
-            let (role, tokens) = (message.role, estimate(message.json()));
-            is_full = budget > 0 && self.tokens + tokens > budget;
-            let is_summary = matches!(role, Role::CompactionSummary | Role::BranchSummary);
-            if is_full && !(is_summary && self.tokens.saturating_mul(10) < budget.saturating_mul(9)) {
-                self.left_out += 1;
-                continue;
-            }
-            self.tokens += tokens;
-            let parts = parts(message, Results::Cut);
-            self.said.push(PlannedMessage { ix: *ix, role, tokens, parts, files: Files::default() });
         }
         self.said.reverse();
         Ok(())
+    }
+
+    /// Takes a message, or counts it as left out. Returns whether the budget is used up.
+    fn take(&mut self, said: Option<SaidEntry>, budget: u64, files: &mut Files) -> bool {
+        let Some(SaidEntry { message, files: named }) = said else { return false };
+        files.extend(named);
+        let is_full = budget > 0 && self.tokens + message.tokens > budget;
+        let is_summary = matches!(message.role, Role::CompactionSummary | Role::BranchSummary);
+        if is_full && !(is_summary && self.tokens.saturating_mul(10) < budget.saturating_mul(9)) {
+            self.left_out += 1;
+        } else {
+            self.tokens += message.tokens;
+            self.said.push(message);
+        }
+        is_full
     }
 
     /// Whether there is more to summarise than the summaries of other branches.
@@ -254,6 +257,40 @@ impl BranchPlan {
     pub fn entry(&self, source: &dyn Source, drafted: &Drafted, dialect: Dialect) -> NewEntry {
         let from = self.from.and_then(|from| source.tree().node(from).id());
         NewEntry::branch_summary(from.map(EntryId::as_str), &drafted.branch_summary(), dialect)
+    }
+}
+
+/// What an entry says to a summariser, and the files that its calls name.
+struct SaidEntry {
+    message: PlannedMessage,
+    files: Files,
+}
+
+impl SaidEntry {
+    fn of(source: &dyn Source, edits: &EntryEdits, ix: NodeIx) -> Result<Option<Self>> {
+        let mut files = Files::default();
+        let said = match edits.apply(source, ix)? {
+            EditedEntry::Unedited => {
+                let entry = source.entry(ix)?;
+                let said = message(&entry);
+                if said.as_ref().is_some_and(|said| said.role == Role::Assistant) {
+                    files.take_calls_of(&entry);
+                }
+                said
+            }
+            EditedEntry::Omitted => None,
+            EditedEntry::Said(message) => {
+                if message.role == Role::Assistant {
+                    files.take_calls(message.json());
+                }
+                Some(message)
+            }
+        };
+        Ok(said.map(|message| {
+            let (role, tokens) = (message.role, estimate(message.json()));
+            let parts = parts(message, Results::Cut);
+            Self { message: PlannedMessage { ix, role, tokens, parts, files: Files::default() }, files }
+        }))
     }
 }
 

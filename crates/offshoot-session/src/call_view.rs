@@ -13,6 +13,7 @@ use std::borrow::Cow;
 pub use change::CallChange;
 pub use dialect::{CallRole, CallVerb, dialects};
 
+use crate::entry::ContentBlock;
 use crate::json::{Json, JsonKind, completed, stringify};
 use crate::text::{one_line, spell_lines, spell_name};
 use crate::transcript::{ToolCall, line_range, value_text};
@@ -54,7 +55,8 @@ enum Given<'a> {
 impl<'a> CallView<'a> {
     /// The view of a stored block of the type `toolCall`; `None` if it has no name.
     #[must_use]
-    pub fn of(call: Json<'a>) -> Option<Self> {
+    pub fn of(call: impl Into<ContentBlock<'a>>) -> Option<Self> {
+        let call = call.into();
         let name = call.str("name")?;
         let error = call.str("argumentsError").filter(|error| !error.is_empty());
         Some(match error {

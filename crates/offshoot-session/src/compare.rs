@@ -6,9 +6,12 @@ use crate::error::Result;
 use crate::facts::Totals;
 use crate::files::{FileLists, FileUse, Files};
 use crate::gather;
+use crate::in_order::{batches, made_in_order};
+use crate::json::Json;
 use crate::kind::{KindSpeech, Role};
 use crate::stats;
-use crate::tree::NodeIx;
+use crate::tree::reader::NodeReader;
+use crate::tree::{Node, NodeIx};
 
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of the others say what they are")]
@@ -62,6 +65,14 @@ impl Comparison {
             side.work(source, &mut left)?;
         }
         Ok(self.sides.iter().any(|side| !side.is_read()))
+    }
+
+    /// Reads all that is left to find files, on all cores.
+    ///
+    /// # Errors
+    /// The medium cannot be read.
+    pub fn finish(&mut self, source: &dyn Source) -> Result<()> {
+        self.sides.iter_mut().try_for_each(|side| side.work_on_all_cores(source))
     }
 }
 
@@ -123,29 +134,65 @@ impl Side {
     fn work(&mut self, source: &dyn Source, left: &mut usize) -> Result<()> {
         while let Some(ix) = self.entries.get(self.read).filter(|_| *left > 0) {
             let node = source.tree().node(*ix);
-            let length = usize::try_from(node.length()).unwrap_or(usize::MAX);
-            match node.kind().speech() {
-                KindSpeech::Message if node.role() == Some(Role::Assistant) => {
-                    let entry = source.entry(*ix)?;
-                    if let Some(message) = entry.message() {
-                        self.files.take_calls(message);
-                        let model = message.str("provider").zip(message.str("model"));
-                        let model = model.map(|(provider, id)| format!("{provider}/{id}"));
-                        self.models.extend(model.filter(|model| !self.models.contains(model)));
-                    }
-                    *left = left.saturating_sub(length);
-                }
-                KindSpeech::BranchSummary | KindSpeech::Compaction => {
-                    self.files.take_summary(source.entry(*ix)?.json());
-                    *left = left.saturating_sub(length);
-                }
-                KindSpeech::Message | KindSpeech::CustomMessage | KindSpeech::Nothing => {
-                    *left = left.saturating_sub(1);
-                }
-            }
+            let cost = if Named::may_be_in(node) { node.length() } else { 1 };
+            *left = left.saturating_sub(usize::try_from(cost).unwrap_or(usize::MAX));
+            self.take(Named::of(source, *ix)?);
             self.read += 1;
         }
         Ok(())
+    }
+
+    fn work_on_all_cores(&mut self, source: &dyn Source) -> Result<()> {
+        let nodes = NodeReader::new(source.tree());
+        let rest = self.entries.get(self.read..).unwrap_or_default();
+        let named: Vec<NodeIx> = rest.iter().copied().filter(|ix| nodes.look(*ix, Named::may_be_in)).collect();
+        let parts = batches(named.iter().map(|ix| nodes.look(*ix, Node::length)));
+        let make = |at: usize| named.get(at).map_or_else(|| Ok(Named::default()), |ix| Named::of(source, *ix));
+        made_in_order(&parts, make, |_, named| {
+            self.take(named);
+            Ok(())
+        })?;
+        self.read = self.entries.len();
+        Ok(())
+    }
+
+    fn take(&mut self, named: Named) {
+        self.files.extend(named.files);
+        self.models.extend(named.model.filter(|model| !self.models.contains(model)));
+    }
+}
+
+/// What an entry names.
+#[derive(Debug, Default)]
+struct Named {
+    files: Files,
+    model: Option<String>,
+}
+
+impl Named {
+    fn may_be_in(node: &Node) -> bool {
+        match node.kind().speech() {
+            KindSpeech::Message => node.role() == Some(Role::Assistant),
+            KindSpeech::BranchSummary | KindSpeech::Compaction => true,
+            KindSpeech::CustomMessage | KindSpeech::Nothing => false,
+        }
+    }
+
+    fn of(source: &dyn Source, ix: NodeIx) -> Result<Self> {
+        let mut named = Self::default();
+        if !Self::may_be_in(source.tree().node(ix)) {
+            return Ok(named);
+        }
+        let entry = source.entry(ix)?;
+        if entry.kind.speech() == KindSpeech::Message {
+            named.files.take_calls_of(&entry);
+            let word = |name: &str| entry.of_message(name).and_then(Json::as_str);
+            let model = word("provider").zip(word("model"));
+            named.model = model.map(|(provider, id)| format!("{provider}/{id}"));
+        } else {
+            named.files.take_summary(entry.json());
+        }
+        Ok(named)
     }
 }
 
@@ -189,6 +236,12 @@ mod tests {
         assert_eq!((left.totals.entries, left.totals.tokens, left.totals.cost), (2, 14, 0.5));
         assert_eq!((left.last_words.as_deref(), right.last_words.as_deref()), (Some("done"), Some("that way")));
         assert_eq!((left.files().read, left.files().modified), (vec!["x.rs".to_owned()], vec!["y.rs".to_owned()]));
+        let mut at_once = Comparison::new(&session, ix("c"), ix("m")).unwrap();
+        assert!(at_once.work(&session, 1).unwrap());
+        at_once.finish(&session).unwrap();
+        for (at_once, side) in at_once.sides.iter().zip([left, right]) {
+            assert_eq!((at_once.files(), &at_once.models, at_once.is_read()), (side.files(), &side.models, true));
+        }
         assert_eq!((left.newest, right.newest), (Some(1_767_225_603_000), Some(1_767_225_604_000)));
 
         // For two entries on one path, the lower one's side has the entries between them.

@@ -10,7 +10,6 @@ use crate::entry::text_of;
 use crate::json::{Json, JsonKind, js_members, stringify};
 use crate::kind::Role;
 use crate::llm::to_llm;
-use crate::transcript::blocks;
 
 /// How much of a tool's result the summariser gets, in UTF-16 units.
 pub const RESULT_UNITS: usize = 2000;
@@ -69,15 +68,22 @@ pub fn parts(message: Message, results: Results) -> Vec<SpokenPart> {
             spoken(Speaker::Result, if results == Results::Cut { cut(text) } else { text })
         }
         Role::Assistant => {
-            let mut out = Vec::new();
-            if content.as_str().is_some() || blocks(content, "text").next().is_some() {
-                out.push(part(Speaker::Assistant, text_of(content, "\n")));
+            let mut said = content.as_str().map(std::borrow::Cow::into_owned);
+            let mut calls: Vec<String> = Vec::new();
+            for block in content.items() {
+                let [kind, text, name, arguments] = block.pick(["type", "text", "name", "arguments"]);
+                match kind.and_then(Json::as_str).as_deref() {
+                    Some("text") => {
+                        let text = text.and_then(Json::as_str).unwrap_or_default();
+                        said = Some(said.map_or_else(|| text.clone().into_owned(), |said| said + "\n" + &text));
+                    }
+                    Some("toolCall") => calls.push(call(name, arguments)),
+                    _ => {}
+                }
             }
-            let calls: Vec<String> = blocks(content, "toolCall").map(call).collect();
-            if !calls.is_empty() {
-                out.push(part(Speaker::Calls, calls.join("; ")));
-            }
-            out
+            let said = said.map(|said| part(Speaker::Assistant, said));
+            let calls = (!calls.is_empty()).then(|| part(Speaker::Calls, calls.join("; ")));
+            said.into_iter().chain(calls).collect()
         }
         Role::System
         | Role::Developer
@@ -103,8 +109,8 @@ fn spoken(speaker: Speaker, text: String) -> Vec<SpokenPart> {
 }
 
 /// `name(argument=JSON, …)`; arguments in a list are named by their indexes.
-fn call(block: Json<'_>) -> String {
-    let arguments: Vec<String> = match block.get("arguments") {
+fn call(name: Option<Json<'_>>, arguments: Option<Json<'_>>) -> String {
+    let arguments: Vec<String> = match arguments {
         Some(list) if list.kind() == JsonKind::Array => {
             list.items().enumerate().map(|(at, value)| format!("{at}={}", stringify(value))).collect()
         }
@@ -113,7 +119,7 @@ fn call(block: Json<'_>) -> String {
         }
         None => Vec::new(),
     };
-    format!("{}({})", block.str("name").unwrap_or_default(), arguments.join(", "))
+    format!("{}({})", name.and_then(Json::as_str).unwrap_or_default(), arguments.join(", "))
 }
 
 /// Cuts a long text and counts the UTF-16 units after the limit. A character at the limit is left out whole.

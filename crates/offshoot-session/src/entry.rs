@@ -121,6 +121,15 @@ impl<'a> ContentBlock<'a> {
         members.iter().rev().find(|member| member.is_named(line, name)).map(|member| member.value(line))
     }
 
+    /// The members with these names; of a name that is repeated the last one.
+    #[must_use]
+    pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Json<'a>>; N] {
+        match self.known {
+            Some(_) => names.map(|name| self.get(name)),
+            None => self.json.pick(names),
+        }
+    }
+
     /// The decoded string member with this name.
     #[must_use]
     pub fn str(self, name: &str) -> Option<Cow<'a, str>> {
@@ -321,9 +330,12 @@ pub fn text_of(content: Json<'_>, separator: &str) -> String {
     if let Some(text) = content.as_str() {
         return text.into_owned();
     }
-    let blocks = content.items().filter(|block| block.str("type").is_some_and(|kind| kind == "text"));
-    let texts: Vec<_> = blocks.map(|block| block.str("text").unwrap_or_default().into_owned()).collect();
-    texts.join(separator)
+    let texts = content.items().filter_map(|block| {
+        let [kind, text] = block.pick(["type", "text"]);
+        kind?.as_str().filter(|kind| kind == "text")?;
+        Some(text.and_then(Json::as_str).unwrap_or_default())
+    });
+    texts.collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]

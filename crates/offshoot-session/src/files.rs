@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::call_view::{CallFile, CallView};
-use crate::entry::is_truthy;
+use crate::entry::{Entry, is_truthy};
 use crate::json::{Json, JsonKind, Object, quote};
-use crate::transcript::call_blocks;
+use crate::transcript::{call_blocks, calls};
 
 /// The files found so far, with the number of calls. Those of earlier summaries have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +37,15 @@ pub struct FileLists {
 impl Files {
     /// Adds the tool calls of an assistant message.
     pub fn take_calls(&mut self, message: Json<'_>) {
-        let calls = call_blocks(message).filter_map(CallView::of);
+        self.take(call_blocks(message).filter_map(CallView::of));
+    }
+
+    /// Adds the tool calls of an entry's message.
+    pub fn take_calls_of(&mut self, entry: &Entry) {
+        self.take(calls(entry).filter_map(CallView::of));
+    }
+
+    fn take<'a>(&mut self, calls: impl Iterator<Item = CallView<'a>>) {
         for CallFile { path, is_change } in calls.flat_map(|call| call.files()) {
             let files = if is_change { &mut self.modified } else { &mut self.read };
             *files.entry(path).or_default() += 1;

@@ -11,7 +11,7 @@ mod unfinished;
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memchr2};
 
 pub use repaired::RepairedJson;
 pub(crate) use strict::first_half;
@@ -268,18 +268,43 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-const SHORT: usize = 16;
+/// How many bytes are looked at before a search over many pays.
+const NEAR: usize = 32;
+
+/// The first quote or backslash. It is usually near.
+fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+    const WORD: usize = size_of::<u64>();
+    const ONES: u64 = u64::from_le_bytes([1; WORD]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; WORD]);
+    // Bits above the lowest one may be wrong.
+    let has = |word: u64, byte: u8| {
+        let differs = word ^ (ONES * u64::from(byte));
+        differs.wrapping_sub(ONES) & !differs & HIGH
+    };
+    let mut at = 0;
+    while at < NEAR
+        && let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WORD>())
+    {
+        let word = u64::from_le_bytes(*word);
+        let found = has(word, b'"') | has(word, b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += WORD;
+    }
+    memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
+}
 
 /// The end of the string whose opening quote is at `at`.
 pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Option<usize> {
     let inner = bytes.get(at + 1..)?;
-    // Names and most values are shorter than a search needs to begin.
-    let short = inner.iter().take(SHORT).position(|b| matches!(b, b'"' | b'\\'));
-    if let Some(end) = short.filter(|end| inner.get(*end) == Some(&b'"')) {
-        return Some(at + end + 2);
+    let first = quote_or_backslash(inner)?;
+    if inner.get(first) == Some(&b'"') {
+        return Some(at + first + 2);
     }
+    // A long text has more escapes than quotes.
     let is_escaped = |quote: usize| inner[..quote].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
-    let end = memchr_iter(b'"', inner).find(|quote| !is_escaped(*quote))?;
+    let end = memchr_iter(b'"', &inner[first..]).map(|quote| first + quote).find(|quote| !is_escaped(*quote))?;
     Some(at + end + 2)
 }
 

@@ -29,6 +29,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests make files and folders as they need them"))]
 
 pub mod packed;
+pub mod in_order;
 pub mod clock;
 pub mod id;
 pub mod json;

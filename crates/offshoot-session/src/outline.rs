@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use crate::entry::{Entry, Source};
 use crate::error::Result;
+use crate::kind::Role;
 use crate::provenance;
 use crate::text::one_line;
 use crate::tree::{NodeIx, Tree};
@@ -424,7 +425,12 @@ impl Outline {
     /// # Errors
     /// The medium cannot be read.
     pub fn text(&self, source: &dyn Source, ix: NodeIx) -> Result<String> {
-        self.texts.text(source, &source.entry(ix)?)
+        let entry = source.entry(ix)?;
+        let text = self.texts.text(source, &entry)?;
+        if entry.role == Some(Role::Assistant) {
+            self.texts.calls().saw(entry);
+        }
+        Ok(text)
     }
 
     /// See [`RowTexts::words`].

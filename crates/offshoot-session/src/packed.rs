@@ -72,22 +72,22 @@ impl<'a> PackedReader<'a> {
         Self { rest: bytes }
     }
 
-    fn take<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+    pub fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let (taken, rest) = self.rest.split_first_chunk::<N>()?;
         self.rest = rest;
         Some(taken)
     }
 
     pub fn byte(&mut self) -> Option<u8> {
-        self.take::<1>().map(|bytes| bytes[0])
+        self.array::<1>().map(|bytes| bytes[0])
     }
 
     pub fn short(&mut self) -> Option<u32> {
-        self.take().map(|bytes| u32::from_le_bytes(*bytes))
+        self.array().map(|bytes| u32::from_le_bytes(*bytes))
     }
 
     pub fn number(&mut self) -> Option<u64> {
-        self.take().map(|bytes| u64::from_le_bytes(*bytes))
+        self.array().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
     pub fn text(&mut self) -> Option<&'a str> {

@@ -302,8 +302,8 @@ impl<'a> Planner<'a> {
                 // One more, because the marker comes first.
                 copy = target.and_then(|target| places.get(&target)).map_or(copy.clone(), |at| copy.targeting(at + 1));
             }
-            if let Some(message) = entry.message().filter(|_| entry.role == Some(Role::Assistant)) {
-                files.take_calls(message);
+            if entry.role == Some(Role::Assistant) {
+                files.take_calls_of(entry);
             }
             let message = branch_summary::message(entry);
             let tokens = message.map_or(0, |message| tokens::estimate(message.json()));

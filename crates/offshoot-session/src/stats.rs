@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::clock::Millis;
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
+use crate::facts::chains::{self, ChainTree, up_from};
 use crate::facts::{Facts, Totals};
 use crate::gather;
 use crate::json::Json;
@@ -73,7 +74,7 @@ pub fn overview(source: &dyn Source, open: Option<NodeIx>) -> Result<Overview> {
     let mut overview = Overview { totals, branches: tips(source, open).len(), ..Overview::default() };
     let nodes = &NodeReader::new(tree);
     if let Some(leaf) = open.and_then(|ix| above_tail(nodes, ix)) {
-        overview.last_words = last_words(source, leaf, &mut HashMap::new())?.unwrap_or_default();
+        overview.last_words = last_words(source, nodes, leaf, &mut HashMap::new())?.unwrap_or_default();
         overview.label = if tree.has_labels() { label_of_branch(tree, nodes, leaf) } else { None };
     }
     tree.whole(overview)
@@ -190,77 +191,141 @@ pub fn totals(source: &dyn Source) -> Result<Totals> {
 
 struct Reading<'a> {
     source: &'a dyn Source,
+    nodes: NodeReader<'a>,
     facts: Arc<Facts>,
-    whole: HashMap<NodeIx, Totals>,
-    /// How many branches pass an entry; for shared entries it is at least 2 at the lowest one.
-    uses: HashMap<NodeIx, u32>,
+    chains: ChainTree,
+    /// Sums over the path above each chain.
+    above: Vec<Totals>,
+    /// How many branches end in or below each chain.
+    uses: Vec<u32>,
+    /// The ends of branches in a chain.
+    ends: HashMap<usize, Vec<NodeIx>>,
+    /// The entries with a label in a chain.
+    labelled: HashMap<usize, Vec<NodeIx>>,
     /// The last words at shared entries, so that no part of the tree is searched twice.
     words: HashMap<NodeIx, Option<String>>,
+}
+
+/// What only one branch has.
+#[derive(Default)]
+struct OwnPart {
+    totals: Totals,
+    /// The entry with a label that is nearest to the end.
+    labelled: Option<NodeIx>,
+    /// The first entry above that other branches have, too.
+    forks_from: Option<NodeIx>,
 }
 
 impl<'a> Reading<'a> {
     fn new(source: &'a dyn Source, leaves: &[NodeIx]) -> Result<Self> {
         let facts = gather::of(source)?;
-        let tree = source.tree();
-        let mut uses: HashMap<NodeIx, u32> = HashMap::new();
-        for leaf in leaves {
-            for ix in tree.ancestors(*leaf) {
-                let count = uses.entry(ix).or_default();
-                *count += 1;
-                if *count > 1 {
-                    break;
+        let (tree, nodes) = (source.tree(), NodeReader::new(source.tree()));
+        let by_chain = |entries: &mut dyn Iterator<Item = NodeIx>| {
+            let mut found: HashMap<usize, Vec<NodeIx>> = HashMap::new();
+            for ix in entries {
+                if let Some(chain) = facts.chains.find(&nodes, ix) {
+                    found.entry(chain).or_default().push(ix);
                 }
             }
+            found
+        };
+        let ends = by_chain(&mut leaves.iter().copied());
+        let labelled = by_chain(&mut tree.labels().iter().filter_map(|(target, _)| tree.find(target.as_str())));
+        let chains = facts.chains.tree();
+        let mut uses = vec![0; facts.chains.all.len()];
+        for (chain, ends) in &ends {
+            uses[*chain] += ends.len() as u32;
         }
-        let mut whole: HashMap<NodeIx, Totals> = HashMap::with_capacity(tree.len());
-        for (_, ix) in tree.walk() {
-            let mut totals = tree.parent(ix).and_then(|parent| whole.get(&parent)).copied().unwrap_or_default();
-            totals.add(&facts.of(ix, tree.node(ix)));
-            whole.insert(ix, totals);
+        for (at, parent) in chains.children_first().filter_map(|at| Some((at, chains.parent(at)?))) {
+            uses[parent] += uses[at];
         }
-        Ok(Self { source, facts, whole, uses, words: HashMap::new() })
-    }
-
-    fn is_own(&self, ix: NodeIx) -> bool {
-        self.uses.get(&ix).is_some_and(|uses| *uses == 1)
+        let above = facts.chains.above(&chains);
+        Ok(Self { source, nodes, facts, chains, above, uses, ends, labelled, words: HashMap::new() })
     }
 
     fn branch(&mut self, leaf: NodeIx, is_open: bool) -> Result<Branch> {
-        let last_words = last_words(self.source, leaf, &mut self.words)?.unwrap_or_default();
-        let tree = self.source.tree();
-        let (mut own, mut label) = (Totals::default(), None);
-        for ix in tree.ancestors(leaf).take_while(|ix| self.is_own(*ix)) {
-            own.add(&self.facts.of(ix, tree.node(ix)));
-            label = label.or_else(|| tree.label_of(ix).map(|label| label.text.clone()));
-        }
+        let last_words = last_words(self.source, &self.nodes, leaf, &mut self.words)?.unwrap_or_default();
+        let (tree, own) = (self.source.tree(), self.own(leaf));
         Ok(Branch {
             leaf,
             is_open,
             last_words,
-            whole: self.whole.get(&leaf).copied().unwrap_or_default(),
-            own,
-            forks_from: tree.ancestors(leaf).find(|ix| !self.is_own(*ix)),
-            time: tree.node(leaf).time(),
-            label,
+            whole: self.whole(leaf),
+            own: own.totals,
+            forks_from: own.forks_from,
+            time: self.nodes.look(leaf, Node::time),
+            label: own.labelled.and_then(|ix| tree.label_of(ix)).map(|label| label.text.clone()),
         })
+    }
+
+    /// Sums over the path to an entry.
+    fn whole(&self, leaf: NodeIx) -> Totals {
+        let chain = self.facts.chains.find(&self.nodes, leaf);
+        let mut whole = chain.and_then(|chain| self.above.get(chain)).copied().unwrap_or_default();
+        up_from(&self.nodes, leaf).for_each(|ix| whole.add(&self.of(ix)));
+        whole
+    }
+
+    fn own(&self, leaf: NodeIx) -> OwnPart {
+        let mut own = OwnPart::default();
+        let (mut chain, mut from) = (self.facts.chains.find(&self.nodes, leaf), leaf);
+        while let Some(at) = chain {
+            let ends = self.ends.get(&at).map_or(&[][..], Vec::as_slice);
+            let below = self.uses.get(at).map_or(0, |uses| *uses as usize - ends.len());
+            let passed = if ends.is_empty() {
+                0
+            } else {
+                chains::from(&self.nodes, from).filter(|ix| ends.contains(ix)).count()
+            };
+            let is_whole = ends.is_empty() && below == 1;
+            if is_whole && let Some(known) = self.facts.chains.all.get(at) {
+                own.totals.add(&known.totals);
+                own.labelled = own.labelled.or_else(|| self.lowest_labelled(at, from));
+            } else {
+                let mut uses = below + passed;
+                for ix in up_from(&self.nodes, from) {
+                    uses += usize::from(ix != from && ends.contains(&ix));
+                    if uses > 1 {
+                        return OwnPart { forks_from: Some(ix), ..own };
+                    }
+                    own.totals.add(&self.of(ix));
+                    let is_labelled = self.labelled.get(&at).is_some_and(|labelled| labelled.contains(&ix));
+                    own.labelled = own.labelled.or(is_labelled.then_some(ix));
+                }
+            }
+            chain = self.chains.parent(at);
+            from = chain.and_then(|chain| self.facts.chains.all.get(chain)).map_or(from, |chain| chain.last);
+        }
+        own
+    }
+
+    /// The entry with a label that is nearest to the end of a chain.
+    fn lowest_labelled(&self, chain: usize, last: NodeIx) -> Option<NodeIx> {
+        let labelled = self.labelled.get(&chain)?;
+        up_from(&self.nodes, last).find(|ix| labelled.contains(ix))
+    }
+
+    fn of(&self, ix: NodeIx) -> Totals {
+        self.nodes.look(ix, |node| self.facts.of(ix, node))
     }
 }
 
 /// The last words at a leaf; `known` has those at entries that were passed before.
 fn last_words(
     source: &dyn Source,
+    nodes: &NodeReader<'_>,
     leaf: NodeIx,
     known: &mut HashMap<NodeIx, Option<String>>,
 ) -> Result<Option<String>> {
     let mut passed = Vec::new();
     let mut found = None;
-    for ix in source.tree().ancestors(leaf) {
+    for ix in nodes.ancestors(leaf) {
         if let Some(known) = known.get(&ix) {
             found = known.clone();
             break;
         }
         passed.push(ix);
-        if may_speak(source, ix) {
+        if nodes.look(ix, speaks) {
             found = words(&source.entry(ix)?);
         }
         if found.is_some() {
@@ -272,8 +337,12 @@ fn last_words(
 }
 
 pub(crate) fn may_speak(source: &dyn Source, ix: NodeIx) -> bool {
-    match source.tree().node(ix).kind().speech() {
-        KindSpeech::Message => matches!(source.tree().node(ix).role(), Some(Role::User | Role::Assistant)),
+    speaks(source.tree().node(ix))
+}
+
+fn speaks(node: &Node) -> bool {
+    match node.kind().speech() {
+        KindSpeech::Message => matches!(node.role(), Some(Role::User | Role::Assistant)),
         KindSpeech::BranchSummary | KindSpeech::Compaction | KindSpeech::CustomMessage => true,
         KindSpeech::Nothing => false,
     }
@@ -292,7 +361,7 @@ pub fn last_request(source: &dyn Source, leaf: NodeIx) -> Result<Option<String>>
             return Ok(Some(said));
         }
     }
-    last_words(source, leaf, &mut HashMap::new())
+    last_words(source, &NodeReader::new(tree), leaf, &mut HashMap::new())
 }
 
 /// The words of the user or the model in an entry, on one line.

@@ -61,8 +61,8 @@ pub fn estimate_parts(message: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) 
 
 /// The characters of each part of a message.
 fn each_part(message: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) {
-    let content = message.get("content");
-    match message.str("role").as_deref() {
+    let [content, role] = message.pick(["content", "role"]);
+    match role.and_then(Json::as_str).as_deref() {
         Some("user" | "developer") => text_and_images(content, MessagePart::Prompt, add),
         Some("toolResult") => text_and_images(content, MessagePart::Result, add),
         Some("custom" | "hookMessage") => text_and_images(content, MessagePart::Note, add),
@@ -88,11 +88,15 @@ pub fn estimate_summary(text: &str) -> u64 {
 }
 
 fn units(text: &str) -> u64 {
-    text.encode_utf16().count() as u64
+    if text.is_ascii() { text.len() as u64 } else { text.encode_utf16().count() as u64 }
 }
 
 fn member_chars(message: Json<'_>, name: &str) -> u64 {
-    message.str(name).map_or(0, |text| units(&text))
+    chars(message.get(name))
+}
+
+fn chars(text: Option<Json<'_>>) -> u64 {
+    text.and_then(Json::as_str).map_or(0, |text| units(&text))
 }
 
 fn text_and_images(content: Option<Json<'_>>, part: MessagePart, add: &mut dyn FnMut(MessagePart, u64)) {
@@ -100,22 +104,28 @@ fn text_and_images(content: Option<Json<'_>>, part: MessagePart, add: &mut dyn F
     if content.kind() == JsonKind::String {
         return add(part, content.as_str().map_or(0, |text| units(&text)));
     }
-    content.items().for_each(|block| match block.str("type").as_deref() {
-        Some("text") => add(part, member_chars(block, "text")),
-        Some("image") => add(MessagePart::Picture, IMAGE_CHARS),
-        _ => {}
+    content.items().for_each(|block| {
+        let [kind, text] = block.pick(["type", "text"]);
+        match kind.and_then(Json::as_str).as_deref() {
+            Some("text") => add(part, chars(text)),
+            Some("image") => add(MessagePart::Picture, IMAGE_CHARS),
+            _ => {}
+        }
     });
 }
 
 fn assistant(content: Json<'_>, add: &mut dyn FnMut(MessagePart, u64)) {
-    content.items().for_each(|block| match block.str("type").as_deref() {
-        Some("text") => add(MessagePart::Answer, member_chars(block, "text")),
-        Some("thinking") => add(MessagePart::Thinking, member_chars(block, "thinking")),
-        Some("toolCall") => {
-            let arguments = block.get("arguments").map_or(0, |arguments| units(&stringify(arguments)));
-            add(MessagePart::Call, member_chars(block, "name") + arguments);
+    content.items().for_each(|block| {
+        let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+        match kind.and_then(Json::as_str).as_deref() {
+            Some("text") => add(MessagePart::Answer, chars(text)),
+            Some("thinking") => add(MessagePart::Thinking, chars(thinking)),
+            Some("toolCall") => {
+                let arguments = arguments.map_or(0, |arguments| units(&stringify(arguments)));
+                add(MessagePart::Call, chars(name) + arguments);
+            }
+            _ => {}
         }
-        _ => {}
     });
 }
 

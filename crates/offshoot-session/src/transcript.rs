@@ -8,7 +8,7 @@ mod decode;
 
 use std::sync::Arc;
 
-pub(crate) use content::{blocks, context_edit};
+pub(crate) use content::context_edit;
 pub use content::{call_blocks, calls, error_words, line_range, value_text};
 pub use summary_words::summary_words;
 

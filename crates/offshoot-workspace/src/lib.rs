@@ -10,7 +10,6 @@ mod given;
 mod inputs;
 mod words;
 mod failure;
-mod in_order;
 mod next_request;
 mod place;
 mod entry_words;

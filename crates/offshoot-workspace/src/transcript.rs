@@ -186,9 +186,8 @@ mod tests {
                 shown += &block.plain().unwrap_or_default();
                 Ok(())
             };
-            screen::TranscriptScreen::new(&mut say, screen::Length::Whole)
-                .item(&item, &screen::Heading::default())
-                .unwrap();
+            let whole = screen::ScreenItem::of(&item, screen::Length::Whole);
+            screen::TranscriptScreen::new(&mut say).item(whole, &screen::Heading::default()).unwrap();
             markdown::write(&mut written, &item, "id", None).unwrap();
             for text in [shown, String::from_utf8(written).unwrap()] {
                 assert!(!text.contains(steers) && text.contains('x'), "{text:?}");

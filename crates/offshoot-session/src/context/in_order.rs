@@ -2,20 +2,15 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread;
 
 use super::{RenderStep, render};
 use crate::entry::Source;
 use crate::error::Result;
+use crate::in_order::made_in_order;
 
-/// Below this number of steps one thread is as fast.
-const MANY: usize = 4096;
 /// The most that a thread renders before it passes it on: steps, and bytes of lines.
 const STEPS: usize = 512;
 const BYTES: u64 = 256 << 10;
-/// More threads only wait for the writing thread.
-const THREADS: usize = 4;
 
 /// Calls `each` with groups of messages, as JSON texts joined by commas. Fails if the medium or `each` does.
 pub(super) fn for_each(
@@ -23,37 +18,10 @@ pub(super) fn for_each(
     steps: &[RenderStep],
     mut each: impl FnMut(&str) -> io::Result<()>,
 ) -> io::Result<()> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let groups = groups(source, steps);
-    if steps.len() < MANY || threads < 2 {
-        return groups
-            .into_iter()
-            .try_for_each(|group| each(&render(source, &steps[group]).map_err(io::Error::other)?));
-    }
-    thread::scope(|scope| {
-        let groups = &groups;
-        let rendered: Vec<Receiver<_>> = (0..threads)
-            .map(|worker| {
-                let (sender, receiver) = sync_channel(2);
-                scope.spawn(move || {
-                    for group in groups.iter().skip(worker).step_by(threads) {
-                        let text = render(source, &steps[group.clone()]);
-                        let failed = text.is_err();
-                        // The receiver is gone once `each` has failed.
-                        if sender.send(text).is_err() || failed {
-                            return;
-                        }
-                    }
-                });
-                receiver
-            })
-            .collect();
-        for (receiver, _) in rendered.iter().cycle().zip(groups) {
-            let text = receiver.recv().map_err(io::Error::other)?;
-            each(&text.map_err(io::Error::other)?)?;
-        }
-        Ok(())
-    })
+    let parts: Vec<Range<usize>> = (0..groups.len()).map(|at| at..at + 1).collect();
+    let steps = |at: usize| groups.get(at).and_then(|group| steps.get(group.clone())).unwrap_or_default();
+    made_in_order(&parts, |at| render(source, steps(at)).map_err(io::Error::other), |_, text: String| each(&text))
 }
 
 /// Groups of at most [`STEPS`] steps and about [`BYTES`] bytes.

@@ -43,7 +43,7 @@ pub(super) fn entry_message(entry: &Entry) -> Option<Message> {
     match entry.kind.speech() {
         KindSpeech::Message => {
             let role = entry.role.unwrap_or(Role::Unknown);
-            Some(Message { entry: entry.id.clone(), role, json: stored(entry.message()?, role) })
+            Some(Message { entry: entry.id.clone(), role, json: stored(entry, role)? })
         }
         KindSpeech::CustomMessage => {
             let mut object = copy(Object::new().str("role", "custom"), entry, &["customType"]);
@@ -97,7 +97,8 @@ pub(super) fn message(entry: &Entry, role: Role, object: Object) -> Message {
 }
 
 /// A stored message; a missing content becomes an empty one, as in pi.
-fn stored(message: Json<'_>, role: Role) -> String {
+fn stored(entry: &Entry, role: Role) -> Option<String> {
+    let message = entry.message()?;
     let empty = match role {
         Role::User | Role::Assistant | Role::ToolResult => "[]",
         Role::System => "\"\"",
@@ -109,12 +110,12 @@ fn stored(message: Json<'_>, role: Role) -> String {
         | Role::BranchSummary
         | Role::CompactionSummary
         | Role::FileMention
-        | Role::Unknown => return message.text().to_owned(),
+        | Role::Unknown => return Some(message.text().to_owned()),
     };
-    match message.get("content") {
+    Some(match entry.of_message("content") {
         Some(content) if !content.is_null() => message.text().to_owned(),
         _ => with_content(message, empty),
-    }
+    })
 }
 
 /// The message with another content, in the old one's place.

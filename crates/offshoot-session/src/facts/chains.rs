@@ -102,6 +102,17 @@ impl Chains {
         self.all.binary_search_by_key(&first_of(nodes, ix), |chain| chain.first).ok()
     }
 
+    /// The sums over the path above each chain.
+    pub(crate) fn above(&self, tree: &ChainTree) -> Vec<Totals> {
+        let mut above = vec![Totals::default(); self.all.len()];
+        for (at, parent) in tree.children_first().rev().filter_map(|at| Some((at, tree.parent(at)?))) {
+            let mut path = above[parent];
+            path.add(&self.all[parent].totals);
+            above[at] = path;
+        }
+        above
+    }
+
     pub(crate) fn tree(&self) -> ChainTree {
         let by_last: HashMap<NodeIx, usize> = self.all.iter().enumerate().map(|(at, chain)| (chain.last, at)).collect();
         let parent = |chain: &Chain| chain.parent.and_then(|parent| by_last.get(&parent)).copied();

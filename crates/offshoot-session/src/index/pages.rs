@@ -57,7 +57,11 @@ impl IndexPages {
         let bytes = self.encoded(page)?;
         let mut reader = PackedReader::new(&bytes);
         let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
-        (0..count).map(|_| node(&mut reader)).collect()
+        let mut nodes = Vec::with_capacity(count);
+        for _ in 0..count {
+            nodes.push(node(&mut reader)?);
+        }
+        Some(nodes.into())
     }
 
     fn anew(&self) -> Option<&Tree> {
@@ -125,16 +129,23 @@ pub(super) fn encode<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<u8> {
 }
 
 fn node(reader: &mut PackedReader<'_>) -> Option<Node> {
-    let stored = StoredNode {
-        id: reader.optional()?,
-        offset: reader.number()?,
-        length: reader.number()?,
-        time: reader.number()?.cast_signed(),
-        places: [reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?, reader.short()?],
-        line: reader.short()?,
-        kind: reader.byte()?,
-        role: reader.byte()?,
-        flags: reader.byte()?,
-    };
-    Some(Node::from_stored(&stored))
+    let id = reader.optional()?;
+    // One array, and so one look at how much is left, for all numbers of a node.
+    let mut rest = reader.array::<FIXED>()?.as_slice();
+    let mut long = || split(&mut rest).map(u64::from_le_bytes);
+    let (offset, length, time) = (long()?, long()?, long()?.cast_signed());
+    let mut short = || split(&mut rest).map(u32::from_le_bytes);
+    let places = [short()?, short()?, short()?, short()?, short()?, short()?];
+    let line = short()?;
+    let [kind, role, flags] = split(&mut rest)?;
+    Some(Node::from_stored(&StoredNode { id, offset, length, time, places, line, kind, role, flags }))
+}
+
+/// The bytes of a node after its id.
+const FIXED: usize = 3 * size_of::<u64>() + 7 * size_of::<u32>() + 3;
+
+fn split<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(*first)
 }

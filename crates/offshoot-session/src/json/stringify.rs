@@ -1,12 +1,16 @@
 //! A value as JavaScript prints it after parsing it, which is what the peers measure and quote.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::{Json, JsonKind};
 
 /// The depth to which containers are printed again; deeper text is copied, so that depth costs neither stack nor
 /// quadratic time. JavaScript gives up at such depths.
 const DEPTH: usize = 256;
+
+/// Among so many members a name is searched one after another.
+const FEW: usize = 16;
 
 enum StringifyStep<'a> {
     Value(Json<'a>, usize),
@@ -62,11 +66,19 @@ fn open<'a>(
 
 /// The members of an object as JavaScript keeps them: each name once with its last value, array indexes first.
 pub(crate) fn js_members<'a>(object: Json<'a>) -> Vec<(Cow<'a, str>, Json<'a>)> {
-    let mut places = std::collections::HashMap::new();
+    let mut places = HashMap::new();
     let mut members: Vec<(Cow<'a, str>, Json<'a>)> = Vec::new();
     for (name, value) in object.members() {
-        let place = *places.entry(name.clone()).or_insert(members.len());
-        match members.get_mut(place) {
+        let place = match members.len() {
+            ..FEW => members.iter().position(|(known, _)| *known == name),
+            count => {
+                if places.is_empty() {
+                    places.extend(members.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)));
+                }
+                Some(*places.entry(name.clone()).or_insert(count)).filter(|place| *place < count)
+            }
+        };
+        match place.and_then(|place| members.get_mut(place)) {
             Some(known) => known.1 = value,
             None => members.push((name, value)),
         }
@@ -167,6 +179,13 @@ mod tests {
             (r#""\ufffd""#, "\"\u{fffd}\""),
         ] {
             assert_eq!(stringify(Json::parse(text).unwrap()), expected, "{text}");
+        }
+        // Each name twice, before and after there are many.
+        for count in [1, 2, FEW - 1, FEW, FEW + 1, 40] {
+            let members =
+                |value: usize| (0..count).map(|at| format!(r#""m{at}":{value}"#)).collect::<Vec<_>>().join(",");
+            let twice = format!("{{{},{}}}", members(1), members(2));
+            assert_eq!(stringify(Json::parse(&twice).unwrap()), format!("{{{}}}", members(2)));
         }
     }
 

@@ -1,8 +1,6 @@
 //! The JSON grammar over bytes, without recursion and without building values.
 
-use memchr::memchr2;
-
-use super::skip_space;
+use super::{quote_or_backslash, skip_space};
 
 /// The position at which a text stops being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -211,7 +209,7 @@ fn string(bytes: &[u8], start: usize, clean: bool) -> ValidationStep {
     let mut at = start + 1;
     loop {
         let rest = bytes.get(at..).unwrap_or(&[]);
-        let Some(stop) = memchr2(b'"', b'\\', rest) else {
+        let Some(stop) = quote_or_backslash(rest) else {
             return fail(bytes.len(), "the end of a string");
         };
         if !clean && let Some(control) = rest[..stop].iter().position(|b| *b < 0x20) {

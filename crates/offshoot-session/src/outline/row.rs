@@ -1,7 +1,7 @@
 //! The text of an entry's row.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::call_view::{CallFile, CallVerb, CallView};
 use crate::entry::{Entry, Source, text_of};
@@ -34,9 +34,19 @@ pub(super) struct TurnCall {
     pub(super) files: Vec<CallFile>,
 }
 
+/// A longer turn is not kept.
+const LONGEST_SEEN: usize = 64 << 10;
+
 /// The last turns that were read.
 #[derive(Debug, Default)]
-struct Recent(Mutex<VecDeque<(NodeIx, TurnCalls)>>);
+struct Recent(Mutex<RecentTurns>);
+
+#[derive(Debug, Default)]
+struct RecentTurns {
+    calls: VecDeque<(NodeIx, TurnCalls)>,
+    /// Turns whose own rows were made: their calls are read if a result asks for them.
+    seen: VecDeque<Entry>,
+}
 
 impl Clone for Recent {
     fn clone(&self) -> Self {
@@ -45,18 +55,35 @@ impl Clone for Recent {
 }
 
 impl Recent {
+    fn turns(&self) -> MutexGuard<'_, RecentTurns> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn get(&self, turn: NodeIx) -> Option<TurnCalls> {
-        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.iter().find(|(known, _)| *known == turn).map(|(_, calls)| Arc::clone(calls))
+        self.turns().calls.iter().find(|(known, _)| *known == turn).map(|(_, calls)| Arc::clone(calls))
     }
 
     fn put(&self, turn: NodeIx, calls: &TurnCalls) {
         if calls.len() > MOST_CALLS {
             return;
         }
-        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.truncate(REMEMBERED - 1);
-        recent.push_front((turn, Arc::clone(calls)));
+        let mut turns = self.turns();
+        turns.calls.truncate(REMEMBERED - 1);
+        turns.calls.push_front((turn, Arc::clone(calls)));
+    }
+
+    fn saw(&self, turn: Entry) {
+        if turn.line().len() <= LONGEST_SEEN {
+            let mut turns = self.turns();
+            turns.seen.truncate(REMEMBERED - 1);
+            turns.seen.push_front(turn);
+        }
+    }
+
+    fn take_seen(&self, turn: NodeIx) -> Option<Entry> {
+        let mut turns = self.turns();
+        let at = turns.seen.iter().position(|seen| seen.ix == turn)?;
+        turns.seen.remove(at)
     }
 }
 
@@ -133,7 +160,13 @@ impl Calls {
         if let Some(calls) = self.recent.get(turn) {
             return Ok(calls);
         }
-        Ok(self.remember(&source.entry(turn)?))
+        let entry = self.recent.take_seen(turn).map_or_else(|| source.entry(turn), Ok)?;
+        Ok(self.remember(&entry))
+    }
+
+    /// Keeps a turn that has been read, because the rows of its results probably follow.
+    pub(super) fn saw(&self, turn: Entry) {
+        self.recent.saw(turn);
     }
 
     /// Reads the calls of a turn, so that the rows of its results need not read it.

@@ -90,12 +90,7 @@ impl Sums {
             figures.add(&Figures { totals: chain.totals, latest: chain.latest, tips: tips_of[at] });
             below[parent].add(&figures);
         }
-        let mut above = vec![Totals::default(); facts.chains.all.len()];
-        for (at, parent) in chains.children_first().rev().filter_map(|at| Some((at, chains.parent(at)?))) {
-            let mut path = above[parent];
-            path.add(&facts.chains.all[parent].totals);
-            above[at] = path;
-        }
+        let above = facts.chains.above(&chains);
         let on_path = facts
             .merged
             .iter()

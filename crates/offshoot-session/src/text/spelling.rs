@@ -116,10 +116,20 @@ impl Spelling {
         matches!(self, Self::Document | Self::Lines | Self::Row)
     }
 
-    fn is_plain(self, byte: u8) -> bool {
-        matches!(byte, b' '..=b'~')
-            || byte == b'\n' && matches!(self, Self::Code | Self::Document | Self::Lines)
-            || byte == b'\t' && matches!(self, Self::Code | Self::Document)
+    /// Where the first byte is that is not printable ASCII, nor a blank that stays.
+    fn plain_start(self, text: &str) -> usize {
+        const CHUNK: usize = 32;
+        let keeps_lines = matches!(self, Self::Code | Self::Document | Self::Lines);
+        let keeps_tabs = matches!(self, Self::Code | Self::Document);
+        // Without branches, so that a whole chunk is compared at once.
+        let is_plain = |byte: u8| {
+            (byte.wrapping_sub(b' ') < 95) | ((byte == b'\n') & keeps_lines) | ((byte == b'\t') & keeps_tabs)
+        };
+        let is_whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_plain(*byte));
+        let bytes = text.as_bytes();
+        let start = bytes.chunks_exact(CHUNK).take_while(is_whole).count() * CHUNK;
+        let rest = bytes.get(start..).unwrap_or_default();
+        start + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
     }
 
     /// Whether a character is spelled out. In prose a picture of a control character says nothing.
@@ -129,29 +139,48 @@ impl Spelling {
 }
 
 fn spell(text: &str, spelling: Spelling) -> Cow<'_, str> {
-    let plain_start = |text: &str| text.bytes().position(|byte| !spelling.is_plain(byte)).unwrap_or(text.len());
-    if plain_start(text) == text.len() {
+    let mut plain = spelling.plain_start(text);
+    if plain == text.len() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    while !rest.is_empty() {
-        // What follows printable ASCII may belong to its last character.
-        let plain = plain_start(rest);
-        let (plain, odd) = rest.split_at(if plain < rest.len() { plain.saturating_sub(1) } else { plain });
-        out.push_str(plain);
-        let mut seen = 0;
-        for (nth, grapheme) in odd.graphemes(true).enumerate() {
-            // The last plain character is the first here.
-            if nth > 0 && grapheme.len() == 1 && grapheme.bytes().all(|byte| spelling.is_plain(byte)) {
-                break;
+    loop {
+        let control = rest.get(plain..).and_then(control_start);
+        if let Some(control) = control {
+            let (before, after) = rest.split_at(plain);
+            let (control, after) = after.split_at(control);
+            out.push_str(before);
+            push(control, spelling, &mut out);
+            rest = after;
+        } else {
+            // What follows printable ASCII may belong to its last character.
+            let (before, odd) = rest.split_at(if plain < rest.len() { plain.saturating_sub(1) } else { plain });
+            out.push_str(before);
+            let mut seen = 0;
+            for (nth, grapheme) in odd.graphemes(true).enumerate() {
+                // The last plain character is the first here.
+                if nth > 0 && grapheme.len() == 1 && spelling.plain_start(grapheme) == 1 {
+                    break;
+                }
+                push(grapheme, spelling, &mut out);
+                seen += grapheme.len();
             }
-            push(grapheme, spelling, &mut out);
-            seen += grapheme.len();
+            rest = odd.get(seen..).unwrap_or_default();
         }
-        rest = odd.get(seen..).unwrap_or_default();
+        if rest.is_empty() {
+            return Cow::Owned(out);
+        }
+        plain = spelling.plain_start(rest);
     }
-    Cow::Owned(out)
+}
+
+/// The length of the control character of ASCII with which a text begins, or of `\r\n`: nothing joins with them, so they are
+/// graphemes.
+fn control_start(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    bytes.first().filter(|byte| byte.is_ascii_control())?;
+    Some(if bytes.starts_with(b"\r\n") { 2 } else { 1 })
 }
 
 fn push(grapheme: &str, spelling: Spelling, out: &mut String) {

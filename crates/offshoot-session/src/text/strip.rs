@@ -2,6 +2,8 @@
 //! pasted or printed by a program; what a person reads is spelled out instead ([`super::clean`]).
 
 use std::borrow::Cow;
+
+use memchr::memchr;
 use std::str::Chars;
 
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -46,18 +48,24 @@ pub fn without_erasures(text: &str) -> Cow<'_, str> {
 
 /// Removes the control sequences that end in one of these letters.
 fn without<'a>(text: &'a str, ends: &[char]) -> Cow<'a, str> {
-    let mut parts = text.split("\u{1b}[");
-    let first = parts.next().unwrap_or_default();
-    if first.len() == text.len() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = first.to_owned();
-    for part in parts {
-        match part.trim_start_matches(|at: char| at.is_ascii_digit() || matches!(at, ';' | ':')).strip_prefix(ends) {
-            Some(rest) => out.push_str(rest),
-            None => out.extend(["\u{1b}[", part]),
+    let mut out = String::new();
+    let (mut rest, mut from) = (text, 0);
+    while let Some(at) = memchr(0x1b, rest.as_bytes().get(from..).unwrap_or_default()).map(|at| from + at) {
+        let (before, sequence) = rest.split_at(at);
+        let parameters = |at: char| at.is_ascii_digit() || matches!(at, ';' | ':');
+        let end = sequence.strip_prefix("\u{1b}[").map(|sequence| sequence.trim_start_matches(parameters));
+        match end.and_then(|end| end.strip_prefix(ends)) {
+            Some(after) => {
+                out.push_str(before);
+                (rest, from) = (after, 0);
+            }
+            None => from = at + 1,
         }
     }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(rest);
     Cow::Owned(out)
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::entry::{ContentBlock, Entry};
 use crate::json::{Json, JsonKind};
 
-pub(crate) fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> + use<'a> {
+fn blocks<'a>(content: Json<'a>, kind: &'static str) -> impl Iterator<Item = Json<'a>> + use<'a> {
     content.items().filter(move |block| block.str("type").is_some_and(|own| own == kind))
 }
 

@@ -8,7 +8,7 @@ use super::{
     value_text,
 };
 use crate::clock::{self, Millis};
-use crate::entry::{Entry, text_of};
+use crate::entry::{ContentBlock, Entry, text_of};
 use crate::json::{Json, JsonKind};
 use crate::kind::{DAMAGED, Kind, Role};
 
@@ -20,7 +20,11 @@ impl Item {
             return Some(Self::Notice(Level::Warning, "the entry here cannot be read".to_owned()));
         }
         if entry.kind == Kind::Message {
-            return Some(Self::of_message(entry.role.unwrap_or(Role::Unknown), entry.message()?));
+            let message = entry.message()?;
+            return Some(Self::of_said(
+                entry.role.unwrap_or(Role::Unknown),
+                SaidMessage { entry: Some(entry), message },
+            ));
         }
         Self::of_json(entry.kind, entry.json())
     }
@@ -71,10 +75,15 @@ impl Item {
     /// The item of a message.
     #[must_use]
     pub fn of_message(role: Role, message: Json<'_>) -> Self {
+        Self::of_said(role, SaidMessage { entry: None, message })
+    }
+
+    fn of_said(role: Role, said: SaidMessage<'_>) -> Self {
+        let message = said.message;
         match role {
-            Role::User => Self::User(parts(message.get("content"))),
-            Role::Assistant => Self::Answer(answer(message)),
-            Role::ToolResult => Self::Result(tool_result(message)),
+            Role::User => Self::User(said.parts(said.pick(["content"])[0])),
+            Role::Assistant => Self::Answer(answer(said)),
+            Role::ToolResult => Self::Result(tool_result(said)),
             Role::BashExecution => Self::Run(run(message, RunLanguage::Bash, "command")),
             Role::PythonExecution => Self::Run(run(message, RunLanguage::Python, "code")),
             Role::Custom | Role::HookMessage => note(message, "customType"),
@@ -86,7 +95,31 @@ impl Item {
     }
 }
 
-fn answer(message: Json<'_>) -> Answer {
+/// A message, alone or in an entry, which knows where its members are.
+#[derive(Clone, Copy)]
+struct SaidMessage<'a> {
+    entry: Option<&'a Entry>,
+    message: Json<'a>,
+}
+
+impl<'a> SaidMessage<'a> {
+    fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Json<'a>>; N] {
+        match self.entry {
+            Some(entry) => names.map(|name| entry.of_message(name)),
+            None => self.message.pick(names),
+        }
+    }
+
+    /// The parts of the message's content.
+    fn parts(self, content: Option<Json<'_>>) -> Vec<ItemPart> {
+        match (self.entry, content) {
+            (Some(entry), Some(content)) if content.kind() != JsonKind::String => entry.blocks().map(part).collect(),
+            (_, content) => parts(content),
+        }
+    }
+}
+
+fn answer(message: SaidMessage<'_>) -> Answer {
     let [error, stop_reason, content, model] = message.pick(["errorMessage", "stopReason", "content", "model"]);
     let error = Some(said(error)).filter(|error| !error.is_empty());
     let end = match stop_reason.and_then(Json::as_str).unwrap_or_default().as_ref() {
@@ -95,17 +128,17 @@ fn answer(message: Json<'_>) -> Answer {
         "error" => End::Error(error.unwrap_or_else(|| "the model gave no answer".to_owned())),
         _ => error.map_or(End::Done, End::Error),
     };
-    Answer { parts: parts(content), model: said(model), end }
+    Answer { parts: message.parts(content), model: said(model), end }
 }
 
-fn tool_result(message: Json<'_>) -> ToolResult {
+fn tool_result(message: SaidMessage<'_>) -> ToolResult {
     let [call, tool, content, details, is_error] =
         message.pick(["toolCallId", "toolName", "content", "details", "isError"]);
     let details = details.filter(|details| !details.is_null());
     ToolResult {
         call: said(call),
         tool: said(tool),
-        parts: parts(content),
+        parts: message.parts(content),
         details: details.map(|details| details.text().to_owned()),
         duration: details.and_then(duration),
         is_error: is_true(is_error),
@@ -183,11 +216,11 @@ fn parts(content: Option<Json<'_>>) -> Vec<ItemPart> {
     let Some(content) = content else { return Vec::new() };
     match content.kind() {
         JsonKind::String => vec![ItemPart::Text(content.as_str().unwrap_or_default().into_owned())],
-        _ => content.items().map(part).collect(),
+        _ => content.items().map(ContentBlock::from).map(part).collect(),
     }
 }
 
-fn part(block: Json<'_>) -> ItemPart {
+fn part(block: ContentBlock<'_>) -> ItemPart {
     let [kind, text, thinking, id, name, arguments, arguments_error, data, mime_type] =
         block.pick(["type", "text", "thinking", "id", "name", "arguments", "argumentsError", "data", "mimeType"]);
     match kind.and_then(Json::as_str).unwrap_or_default().as_ref() {

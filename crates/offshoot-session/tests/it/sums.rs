@@ -12,7 +12,7 @@ use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 use offshoot_session::outline::{Outline, OutlineSetup, Sums};
 use offshoot_session::session::{Options, Session};
-use offshoot_session::stats::{Overview, overview};
+use offshoot_session::stats::{Overview, branches, overview};
 use offshoot_session::text::one_line;
 use offshoot_session::tokens::Usage;
 use offshoot_session::tree::{NodeIx, Tree};
@@ -146,6 +146,29 @@ fn branches_hold(session: &Session) {
     }
 }
 
+/// Every branch of a session is what a walk over its entries finds.
+fn listed_branches_hold(session: &Session) {
+    let tree = session.tree();
+    let all: Vec<Totals> = tree.entries().map(|ix| reported(session, ix)).collect();
+    let listed = branches(session, session.leaf()).unwrap();
+    let ends: Vec<NodeIx> = listed.iter().map(|branch| branch.leaf).collect();
+    assert_eq!(ends, branch_ends(tree, session.leaf().and_then(|leaf| end_of(tree, leaf))));
+    let mut passing = vec![0; all.len()];
+    ends.iter().flat_map(|end| tree.ancestors(*end)).for_each(|ix| passing[ix.index()] += 1);
+    for branch in &listed {
+        let own: Vec<NodeIx> = tree.ancestors(branch.leaf).take_while(|ix| passing[ix.index()] == 1).collect();
+        let shared = tree.ancestors(branch.leaf).nth(own.len());
+        let label = own.iter().find_map(|ix| tree.label_of(*ix)).map(|label| label.text.clone());
+        let told = (branch.forks_from, &branch.label, branch.time);
+        assert_eq!(told, (shared, &label, tree.node(branch.leaf).time()), "{:?}", branch.leaf);
+        let (own, path) = (sum(&all, own.into_iter()), sum(&all, tree.ancestors(branch.leaf)));
+        for (found, expected) in [(branch.own, own), (branch.whole, path)] {
+            assert!((found.cost - expected.cost).abs() < 1e-6, "{} for {}", found.cost, expected.cost);
+            assert_eq!(found, Totals { cost: found.cost, ..expected }, "{:?}", branch.leaf);
+        }
+    }
+}
+
 /// The overview computed from scratch, as simply as possible.
 fn from_scratch(session: &Session) -> Overview {
     let tree = session.tree();
@@ -211,11 +234,13 @@ proptest! {
             prop_assert_eq!(overview(&session, session.leaf()).unwrap(), from_scratch(&session), "after {:?}", step);
             if step.0 % 8 == 0 || matches!(step.1, Step::Late(_) | Step::Reopen) {
                 branches_hold(&session);
+                listed_branches_hold(&session);
             }
         }
         let again = Session::open(&path, options(folder.path())).unwrap();
         prop_assert_eq!(overview(&again, again.leaf()).unwrap(), from_scratch(&again));
         branches_hold(&again);
+        listed_branches_hold(&again);
         prop_assert!(fs::read_dir(folder.path().join("index")).unwrap().count() > 1, "sums are kept beside the index");
     }
 }

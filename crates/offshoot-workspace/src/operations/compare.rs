@@ -26,9 +26,6 @@ use crate::session_to_read::SessionToRead;
 use crate::when;
 use crate::words::{Line, Role, Words};
 
-/// How many bytes a comparison reads at once.
-const BUDGET: usize = 8 << 20;
-
 input! {
     /// What `compare` gets.
     pub struct CompareInput {
@@ -95,7 +92,7 @@ impl ComparedBranches {
         wanted: Patches,
     ) -> error::Result<Self> {
         let mut compared = Comparison::new(session, a, b)?;
-        while compared.work(session, BUDGET)? {}
+        compared.finish(session)?;
         let patches = match wanted {
             Patches::Wanted => Some(with_recorded(place, session, (a, b), patches(session, &compared)?)),
             Patches::LeftOut => None,

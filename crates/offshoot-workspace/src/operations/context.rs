@@ -26,7 +26,7 @@ use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
 use crate::transcript::first_words;
-use crate::transcript::screen::{Heading, Length, TranscriptScreen};
+use crate::transcript::screen::{Heading, Length, ScreenItem, TranscriptScreen};
 use crate::words::{Line, Note, Role, Say, TableColumn, Words, WordsTable};
 
 use window::WindowUse;
@@ -342,12 +342,12 @@ impl Output for ContextOutput {
         let abridged = self.shown.abridged();
         let messages = Messages { source: &abridged, ..self.whole() };
         let ids = messages.ids()?;
-        let mut screen = TranscriptScreen::new(say, Length::Whole);
+        let mut screen = TranscriptScreen::new(say);
         let mut count = 0;
         messages.each(|message| {
             count += 1;
             let heading = Heading { id: id(&message, &ids), ..Heading::default() };
-            screen.item(&Item::of_message(message.role, message.json()), &heading)
+            screen.item(ScreenItem::of(&Item::of_message(message.role, message.json()), Length::Whole), &heading)
         })?;
         Ok(screen.close(&self.totals(count))?)
     }

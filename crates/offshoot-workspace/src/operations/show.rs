@@ -19,16 +19,16 @@ use offshoot_session::tree::{NodeIx, Tree};
 use crate::entry_words::{session_title, totals_in_words};
 use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
-use crate::in_order::{batches, made_in_order};
 use crate::input;
 use crate::lookup::LatestOf;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
-use crate::transcript::screen::{Heading, Length, TranscriptScreen};
+use crate::transcript::screen::{Heading, Length, ScreenItem, TranscriptScreen};
 use crate::when;
 use crate::words::{Line, Role, Say, Words};
+use offshoot_session::in_order::{batches, made_in_order};
 
 input! {
     /// What `show` gets.
@@ -250,19 +250,23 @@ impl Output for ShowOutput {
         let Shown::Transcript { plan, interruption } = &self.is else { return Ok(()) };
         let tree = self.shown.session.tree();
         let ids = if plan.input.no_ids { None } else { Some(short_ids(tree, plan.path.iter().copied())?) };
-        let mut screen = TranscriptScreen::new(say, if plan.input.full { Length::Whole } else { Length::Cut });
+        let length = if plan.input.full { Length::Whole } else { Length::Cut };
+        let mut screen = TranscriptScreen::new(say);
         let shown = self.shown.abridged();
-        let make = |at| match plan.path.get(at) {
-            Some(ix) => Ok(Item::of_entry(&shown.entry(*ix)?).map(|item| (item, heading(tree, *ix, ids.as_ref())))),
-            None => Ok(None),
+        let make = |at| -> Result<_> {
+            match plan.path.get(at) {
+                Some(ix) => Ok(Item::of_entry(&shown.entry(*ix)?)
+                    .map(|item| (ScreenItem::of(&item, length), heading(tree, *ix, ids.as_ref())))),
+                None => Ok(None),
+            }
         };
         let parts = batches(plan.path.iter().map(|ix| tree.node(*ix).length()));
         made_in_order(&parts, make, |_, item| match item {
-            Some((item, heading)) => Ok(screen.item(&item, &heading)?),
+            Some((item, heading)) => Ok(screen.item(item, &heading)?),
             None => Ok(()),
         })?;
         if let Some(notice) = interruption {
-            screen.item(notice, &Heading::default())?;
+            screen.item(ScreenItem::of(notice, length), &Heading::default())?;
         }
         Ok(screen.close(&totals(tree, &plan.path))?)
     }

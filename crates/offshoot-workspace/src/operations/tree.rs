@@ -18,7 +18,6 @@ use offshoot_session::tree::NodeIx;
 
 use crate::failure::Result;
 use crate::given::{EntryName, SessionName};
-use crate::in_order::{batches, made_in_order};
 use crate::lookup::LatestOf;
 use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Output, ScreenSize};
 use crate::place::Place;
@@ -27,6 +26,7 @@ use crate::session_to_read::{SessionToRead, ShownSession};
 use crate::words::{Line, Role, Say, Words};
 use crate::{closed_words, input};
 use child_rows::{ChildRows, blank};
+use offshoot_session::in_order::{batches, made_in_order};
 
 /// The minimum width of a row's text on a narrow screen.
 const LEAST: usize = 20;

@@ -37,7 +37,6 @@ pub enum Length {
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct TranscriptScreen<'a> {
     say: &'a mut Say<'a>,
-    length: Length,
     last: Option<Voice>,
     /// The last model and day said: each is repeated only when it changes.
     model: String,
@@ -46,23 +45,22 @@ pub struct TranscriptScreen<'a> {
 
 impl<'a> TranscriptScreen<'a> {
     /// Says items to whoever listens.
-    pub fn new(say: &'a mut Say<'a>, length: Length) -> Self {
-        Self { say, length, last: None, model: String::new(), day: String::new() }
+    pub fn new(say: &'a mut Say<'a>) -> Self {
+        Self { say, last: None, model: String::new(), day: String::new() }
     }
 
     /// Says an item.
     ///
     /// # Errors
     /// Nobody listens any more.
-    pub fn item(&mut self, item: &Item, beside: &Heading) -> io::Result<()> {
-        let heading = ItemHeading::of(item);
+    pub fn item(&mut self, ScreenItem { heading, lines }: ScreenItem, beside: &Heading) -> io::Result<()> {
         let stays_close = heading.voice == Voice::Aside && self.last == Some(Voice::Aside);
         if self.last.is_some() && !stays_close {
             (self.say)(Line::default().into())?;
         }
         self.last = Some(heading.voice);
         self.heading(&heading, beside)?;
-        say(item, self)
+        lines.into_iter().try_for_each(|line| (self.say)(line.into()))
     }
 
     fn heading(&mut self, item: &ItemHeading, heading: &Heading) -> io::Result<()> {
@@ -104,36 +102,66 @@ impl<'a> TranscriptScreen<'a> {
         }
         (self.say)(Line::of(Role::Dim, line).into())
     }
+}
 
-    fn indented(&mut self, role: Role, line: &str) -> io::Result<()> {
-        let is_empty = line.trim().is_empty();
-        let line = if is_empty { Line::default() } else { Line::from("  ").and(role, line) };
-        (self.say)(line.into())
-    }
+/// An item in lines, which do not depend on what was said before it.
+#[derive(Debug)]
+pub struct ScreenItem {
+    heading: ItemHeading,
+    lines: Vec<Line>,
+}
 
-    fn lines(&mut self, role: Role, text: &str) -> io::Result<()> {
-        text.lines().try_for_each(|line| self.indented(role, line))
+impl ScreenItem {
+    /// The lines of an item.
+    #[must_use]
+    pub fn of(item: &Item, length: Length) -> Self {
+        let mut body = BodyLines { length, lines: Vec::new() };
+        // Lines are gathered, so nothing can fail.
+        drop(say(item, &mut body));
+        Self { heading: ItemHeading::of(item), lines: body.lines }
     }
 }
 
-impl ItemWords for TranscriptScreen<'_> {
+struct BodyLines {
+    length: Length,
+    lines: Vec<Line>,
+}
+
+impl BodyLines {
+    fn indented(&mut self, role: Role, line: &str) {
+        self.lines.push(match role {
+            _ if line.trim().is_empty() => Line::default(),
+            Role::Plain => Line::of(role, format!("  {line}")),
+            _ => Line::from("  ").and(role, line),
+        });
+    }
+
+    fn add_lines(&mut self, role: Role, text: &str) {
+        text.lines().for_each(|line| self.indented(role, line));
+    }
+}
+
+impl ItemWords for BodyLines {
     fn text(&mut self, text: &str) -> io::Result<()> {
-        self.lines(Role::Plain, &clean_lines(text))
+        self.add_lines(Role::Plain, &clean_lines(text));
+        Ok(())
     }
 
     fn thinking(&mut self, text: &str) -> io::Result<()> {
         let text = clean_lines(text);
         match self.length {
-            Length::Whole => self.lines(Role::Dim, &text),
+            Length::Whole => self.add_lines(Role::Dim, &text),
             Length::Cut => {
                 let lines = counted(text.lines().count(), "line", "lines");
-                self.indented(Role::Dim, &format!("(thinking, {lines})"))
+                self.indented(Role::Dim, &format!("(thinking, {lines})"));
             }
         }
+        Ok(())
     }
 
     fn call(&mut self, line: &str) -> io::Result<()> {
-        self.indented(Role::Tool, line)
+        self.indented(Role::Tool, line);
+        Ok(())
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
@@ -142,18 +170,20 @@ impl ItemWords for TranscriptScreen<'_> {
         let lines = text.trim_end().lines().count();
         // A remark takes a line, so one line more than the cut is shown instead.
         let shown = if self.length == Length::Whole || lines <= CUT + 1 { lines } else { CUT };
-        text.lines().take(shown).try_for_each(|line| self.indented(Role::Plain, line))?;
+        text.lines().take(shown).for_each(|line| self.indented(Role::Plain, line));
         if lines > shown {
-            self.indented(Role::Dim, &format!("… {}", counted(lines - shown, "more line", "more lines")))?;
+            self.indented(Role::Dim, &format!("… {}", counted(lines - shown, "more line", "more lines")));
         }
         Ok(())
     }
 
     fn block(&mut self, kind: &str) -> io::Result<()> {
-        self.indented(Role::Dim, &format!("[{kind}]"))
+        self.indented(Role::Dim, &format!("[{kind}]"));
+        Ok(())
     }
 
     fn trouble(&mut self, line: &str) -> io::Result<()> {
-        self.indented(Role::Error, line)
+        self.indented(Role::Error, line);
+        Ok(())
     }
 }

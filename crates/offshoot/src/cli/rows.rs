@@ -226,7 +226,7 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     };
     let size = ScreenSize { width: app.ui.width, height: app.ui.height };
     let mut say = |block| match block {
-        WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),
+        WordsBlock::Line(line) => out.line(&line),
         WordsBlock::Table(table) => laid_out(table).write(&mut out, size.width),
     };
     words.blocks.into_iter().try_for_each(&mut say)?;

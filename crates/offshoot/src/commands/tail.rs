@@ -13,10 +13,10 @@ use offshoot_session::text::one_line;
 use offshoot_session::transcript::Item;
 use offshoot_session::tree::NodeIx;
 
-use offshoot_workspace::transcript::screen::{Heading, Length, TranscriptScreen};
+use offshoot_workspace::transcript::screen::{Heading, Length, ScreenItem, TranscriptScreen};
 use offshoot_workspace::{Access, LatestOf, WordsBlock};
 
-use offshoot_app::ui::style::PaintedLine;
+use offshoot_app::ui::UiOutput;
 use offshoot_session::records;
 
 const PAUSE: Duration = Duration::from_millis(200);
@@ -95,7 +95,7 @@ fn show(app: &App, args: &Args, session: &Session, entries: &[NodeIx], before: &
     Ok(out.finish()?)
 }
 
-fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Option<NodeIx>) -> Result<()> {
+fn turn(out: &mut UiOutput, session: &Session, ix: NodeIx, before: Option<NodeIx>) -> Result<()> {
     let tree = session.tree();
     let Some(item) = Item::of_entry(&session.entry(ix)?) else { return Ok(()) };
     let name = |ix: NodeIx| tree.node(ix).id().map(|id| one_line(id.as_str(), 40)).unwrap_or_default();
@@ -104,9 +104,9 @@ fn turn(out: &mut dyn std::io::Write, session: &Session, ix: NodeIx, before: Opt
         .then(|| tree.parent(ix).map_or("a new root".to_owned(), |parent| format!("below {}", name(parent))));
     let heading = Heading { id: name(ix), label, time: tree.node(ix).time() };
     let mut say = |block: WordsBlock| match block {
-        WordsBlock::Line(line) => writeln!(out, "{}", PaintedLine(&line)),
+        WordsBlock::Line(line) => out.line(&line),
         WordsBlock::Table(_) => Ok(()),
     };
-    TranscriptScreen::new(&mut say, Length::Cut).item(&item, &heading)?;
+    TranscriptScreen::new(&mut say).item(ScreenItem::of(&item, Length::Cut), &heading)?;
     Ok(writeln!(out)?)
 }

@@ -29,7 +29,7 @@ fn ids_can_be_left_out() {
 fn json_has_own_and_whole() {
     assert_snapshot!(World::with_sample().run("branches sample.jsonl --json"), @r#"
     [{"leafId":"4e8a1f36","isOpen":false,"label":null,"lastWords":"A dependency or 40 lines, for counting words? Let us go back.","time":"2026-01-14T08:43:00.030Z","forksFrom":"30f8c62b","merged":"no","unmergedMessages":6,"entries":15,"messages":11,"tokens":20644,"cost":0.042378,"own":{"entries":7,"messages":6,"tokens":14570,"cost":0.026916}},
-    {"leafId":"42e6b1f9","isOpen":true,"label":"tests pass","lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```","time":"2026-01-14T08:45:22.030Z","forksFrom":"30f8c62b","merged":"all","unmergedMessages":0,"entries":21,"messages":15,"tokens":26799,"cost":0.058700999999999996,"own":{"entries":13,"messages":10,"tokens":20725,"cost":0.043239}}]
+    {"leafId":"42e6b1f9","isOpen":true,"label":"tests pass","lastWords":"With `--lines` the number of lines follows on a line of its own: ``` $ printf 'one two\\nthree\\n' | wordcount --lines 3 2 ```","time":"2026-01-14T08:45:22.030Z","forksFrom":"30f8c62b","merged":"all","unmergedMessages":0,"entries":21,"messages":15,"tokens":26799,"cost":0.058701,"own":{"entries":13,"messages":10,"tokens":20725,"cost":0.043239}}]
     "#);
 }
 

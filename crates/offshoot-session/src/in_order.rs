@@ -1,10 +1,8 @@
-//! Makes the parts of a long output on all cores and passes them on in their order. Knows no output.
+//! Makes many things on all cores and passes them on in their order. Knows nothing of what is made.
 
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::thread;
-
-use crate::failure::Result;
 
 /// How many batches of a thread wait.
 const WAITING: usize = 2;
@@ -14,7 +12,7 @@ const MOST_PARTS: usize = 256;
 const MOST_WEIGHT: u64 = 1 << 20;
 
 /// Cuts parts into batches by their weights, in bytes that a made part may take.
-pub(crate) fn batches(weights: impl IntoIterator<Item = u64>) -> Vec<Range<usize>> {
+pub fn batches(weights: impl IntoIterator<Item = u64>) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut weight = 0;
     for (at, part) in weights.into_iter().enumerate() {
@@ -35,11 +33,11 @@ pub(crate) fn batches(weights: impl IntoIterator<Item = u64>) -> Vec<Range<usize
 ///
 /// # Errors
 /// Those of `make`, at the place of the part, and those of `each`.
-pub(crate) fn made_in_order<T: Send>(
+pub fn made_in_order<T: Send, E: Send>(
     batches: &[Range<usize>],
-    make: impl Fn(usize) -> Result<T> + Sync,
-    mut each: impl FnMut(usize, T) -> Result<()>,
-) -> Result<()> {
+    make: impl Fn(usize) -> Result<T, E> + Sync,
+    mut each: impl FnMut(usize, T) -> Result<(), E>,
+) -> Result<(), E> {
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(batches.len());
     if threads < 2 {
         return batches.iter().cloned().flatten().try_for_each(|at| each(at, make(at)?));
@@ -52,7 +50,7 @@ pub(crate) fn made_in_order<T: Send>(
                 let (send, receive) = sync_channel(WAITING);
                 scope.spawn(move || {
                     for batch in batches.iter().skip(first).step_by(threads) {
-                        let made: Vec<Result<T>> = batch.clone().map(make).collect();
+                        let made: Vec<Result<T, E>> = batch.clone().map(make).collect();
                         if send.send(made).is_err() {
                             return;
                         }
@@ -73,7 +71,6 @@ pub(crate) fn made_in_order<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::{Failure, FailureKind};
 
     fn light(count: usize) -> Vec<Range<usize>> {
         batches(std::iter::repeat_n(1, count))
@@ -93,7 +90,7 @@ mod tests {
             let mut all = Vec::new();
             made_in_order(
                 &light(count),
-                |at| Ok(at * 2),
+                |at| Ok::<_, String>(at * 2),
                 |at, made| {
                     assert_eq!(made, at * 2);
                     all.push(at);
@@ -107,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_failure_comes_at_its_place_and_ends_the_work() {
-        let failure = || Failure::refused(FailureKind::Usage, "no more");
+        let failure = || "no more";
         let all = light(9 * MOST_PARTS);
         for bad in [0, 3, MOST_PARTS, 5 * MOST_PARTS + 1] {
             let mut seen = 0;
