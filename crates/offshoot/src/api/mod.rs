@@ -19,6 +19,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use offshoot_app::lines::{InputLine, LONGEST_LINE, next_line};
+use offshoot_session::clock::{Clock as _, Millis, SystemClock};
 use offshoot_session::json::{Json, JsonKind};
 use offshoot_session::store::DirStore;
 use offshoot_workspace::Place;
@@ -108,12 +109,12 @@ impl Requests<'_> {
                 }
                 let left = self.lock_wait.saturating_sub(waiting::AT_ONCE);
                 let session = sessions_of(message).first().copied().unwrap_or_default();
-                self.waiting.add(line, session, left);
+                self.waiting.add(line, session, after(left));
                 return Ok(());
             }
             Turn::Later if !self.waiting.is_full() => {
                 let session = sessions_of(message).first().copied().unwrap_or_default();
-                self.waiting.add(line, session, self.lock_wait);
+                self.waiting.add(line, session, after(self.lock_wait));
                 return Ok(());
             }
             Turn::Now | Turn::Later | Turn::Last => self.finish_waiting(output)?,
@@ -145,7 +146,7 @@ impl Requests<'_> {
     /// Lets those that wait try once more.
     fn try_waiting(&mut self, output: &mut dyn Write) -> io::Result<()> {
         let mut waiting = std::mem::take(&mut self.waiting);
-        let tried = waiting.try_each(|request, is_last| {
+        let tried = waiting.try_each(SystemClock.now(), |request, is_last| {
             // It was JSON when it came.
             let text = std::str::from_utf8(&request.line).map_err(io::Error::other)?;
             let message = Json::parse(text).map_err(io::Error::other)?;
@@ -190,6 +191,11 @@ fn answer_batch(server: &mut ApiServer<'_>, batch: Json<'_>, output: &mut dyn Wr
         "[" => Ok(()),
         _ => output.write_all(b"]\n"),
     }
+}
+
+/// The time after a wait that begins now.
+fn after(wait: Duration) -> Millis {
+    SystemClock.now().saturating_add(Millis::try_from(wait.as_millis()).unwrap_or(Millis::MAX))
 }
 
 /// What a request does whose session another program is writing to.

@@ -2,8 +2,9 @@
 //! session stay in their order. Knows no methods.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use offshoot_session::clock::Millis;
 use offshoot_session::json::{Json, JsonKind};
 
 /// How long a request waits for a lock before the next one has its turn. Most programs hold one for less.
@@ -18,8 +19,8 @@ const MOST: usize = 1024;
 pub(super) struct WaitingRequest {
     pub(super) line: Vec<u8>,
     session: u64,
-    /// When its lock is given up; the time of the first try at the latest.
-    until: Instant,
+    /// When its lock is given up.
+    until: Millis,
 }
 
 /// The waiting requests, in the order in which they came.
@@ -65,9 +66,9 @@ impl WaitingRequests {
         }
     }
 
-    /// Puts a request at the end.
-    pub(super) fn add(&mut self, line: Vec<u8>, message_session: u64, wait: Duration) {
-        self.all.push_back(WaitingRequest { line, session: message_session, until: Instant::now() + wait });
+    /// Puts a request at the end, which is given up after `until`.
+    pub(super) fn add(&mut self, line: Vec<u8>, session: u64, until: Millis) {
+        self.all.push_back(WaitingRequest { line, session, until });
     }
 
     /// Lets the first request of each session try. `attempt` gets a request and whether this is its last try, and returns whether it was
@@ -77,11 +78,12 @@ impl WaitingRequests {
     /// Those of `attempt`.
     pub(super) fn try_each<E>(
         &mut self,
+        now: Millis,
         mut attempt: impl FnMut(&WaitingRequest, bool) -> Result<bool, E>,
     ) -> Result<(), E> {
         let (mut still, mut held) = (VecDeque::with_capacity(self.all.len()), Vec::new());
         while let Some(waiting) = self.all.pop_front() {
-            let is_last = Instant::now() >= waiting.until;
+            let is_last = now >= waiting.until;
             if held.contains(&waiting.session) || !attempt(&waiting, is_last)? {
                 held.push(waiting.session);
                 still.push_back(waiting);
@@ -108,10 +110,10 @@ mod tests {
 
     #[test]
     fn requests_of_one_session_keep_their_order() {
-        let mut waiting = WaitingRequests::default();
+        let (mut waiting, now) = (WaitingRequests::default(), 1_000);
         assert_eq!(waiting.turn_of(json(r#"{"params":{"session":1}}"#)), Turn::Now);
         for (session, line) in [(1, "a"), (2, "b"), (1, "c"), (3, "d"), (2, "e")] {
-            waiting.add(line.into(), session, Duration::from_secs(60));
+            waiting.add(line.into(), session, now + 60_000);
         }
         assert_eq!(waiting.turn_of(json(r#"{"params":{"session":2}}"#)), Turn::Later);
         assert_eq!(waiting.turn_of(json(r#"{"params":{"session":4}}"#)), Turn::Now);
@@ -122,7 +124,7 @@ mod tests {
         let mut pass = |free: &[&str]| {
             tried.clear();
             waiting
-                .try_each(|request, is_last| {
+                .try_each(now, |request, is_last| {
                     assert!(!is_last);
                     let line = String::from_utf8(request.line.clone()).unwrap();
                     tried.push(line.clone());
@@ -140,15 +142,18 @@ mod tests {
 
     #[test]
     fn a_request_is_told_when_its_time_is_over() {
-        let mut waiting = WaitingRequests::default();
-        waiting.add(b"a".to_vec(), 1, Duration::ZERO);
-        let mut was_last = false;
-        waiting
-            .try_each(|_, is_last| {
-                was_last = is_last;
-                Ok::<_, ()>(true)
-            })
-            .unwrap();
-        assert!(was_last && waiting.is_empty() && !waiting.is_full());
+        let (mut waiting, now) = (WaitingRequests::default(), 1_000);
+        waiting.add(b"a".to_vec(), 1, now + 10);
+        let mut tries = Vec::new();
+        for at in [now, now + 10] {
+            waiting
+                .try_each(at, |_, is_last| {
+                    tries.push(is_last);
+                    Ok::<_, ()>(is_last)
+                })
+                .unwrap();
+        }
+        assert_eq!(tries, [false, true]);
+        assert!(waiting.is_empty() && !waiting.is_full());
     }
 }
