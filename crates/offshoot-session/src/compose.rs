@@ -87,11 +87,7 @@ impl NewEntry {
     /// # Errors
     /// It is not one, or its role belongs to entries of another type.
     pub fn message(message: Json<'_>) -> Result<Self> {
-        let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
-        let role = Role::from_word(role.ok_or(Invalid::MessageWithoutRole)?.as_bytes());
-        if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
-            return Err(Invalid::SummaryAsMessage.into());
-        }
+        let role = message_role(message)?;
         Ok(Self { role: Some(role), ..Self::new(Kind::Message).with("message", message.text()) })
     }
 
@@ -267,15 +263,16 @@ impl NewEntry {
     /// # Errors
     /// The value is not such an object, or is a message without role.
     pub fn from_json(json: Json<'_>) -> Result<Self> {
-        let word = json.str("type").filter(|word| json.kind() == JsonKind::Object && !word.is_empty());
+        let [word, message] = json.pick(["type", "message"]);
+        let word = word.and_then(Json::as_str).filter(|word| json.kind() == JsonKind::Object && !word.is_empty());
         let word = word.ok_or(Invalid::EntryWithoutType)?;
         let kind = Kind::from_word(word.as_bytes());
         if matches!(kind, Kind::Session | Kind::Title) {
             return Err(Invalid::NotAnEntry { word: word.into_owned() }.into());
         }
         let mut entry = if kind == Kind::Message {
-            let message = json.get("message").ok_or(Invalid::EntryWithoutMessage)?;
-            Self { payload: Vec::new(), ..Self::message(message)? }
+            let role = message_role(message.ok_or(Invalid::EntryWithoutMessage)?)?;
+            Self { role: Some(role), ..Self::new(kind) }
         } else {
             Self { word: word.into_owned(), ..Self::new(kind) }
         };
@@ -390,6 +387,16 @@ fn check_content(content: Json<'_>) -> Result<()> {
     match content.kind() {
         JsonKind::String | JsonKind::Array => Ok(()),
         _ => Err(Invalid::Content.into()),
+    }
+}
+
+/// The role of a message that an entry can have.
+fn message_role(message: Json<'_>) -> Result<Role> {
+    let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
+    let role = Role::from_word(role.ok_or(Invalid::MessageWithoutRole)?.as_bytes());
+    match role {
+        Role::BranchSummary | Role::CompactionSummary => Err(Invalid::SummaryAsMessage.into()),
+        role => Ok(role),
     }
 }
 

@@ -294,7 +294,7 @@ impl<R: Read> Lines<R> {
         let mut taken: Vec<ReadEntry> = Vec::new();
         loop {
             let buffered = self.input.buffer();
-            let (line, length) = match buffered.iter().position(|byte| *byte == b'\n') {
+            let (line, length) = match memchr::memchr(b'\n', buffered) {
                 Some(end) => (parse_line(&buffered[..end]), end + 1),
                 None if taken.is_empty() => {
                     let mut line = Vec::new();
