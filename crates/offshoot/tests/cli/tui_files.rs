@@ -39,12 +39,13 @@ fn the_tree_shows_what_would_change_and_brings_it_with_the_conversation() {
             words.contains("2 files written") && words.contains("was changed by somebody else and stays")
         });
         assert_eq!(files(&talk), ["one\n", "still here\n", "somebody else's\n"]);
+        leave(terminal);
+        // A task of its own stores it.
         let settings = std::fs::read_to_string(talk.world.home().join(".local/share/offshoot/settings.json")).unwrap();
         assert!(
             settings.contains(r#""treeFiles": "both""#) || settings.contains(r#""treeFiles":"both""#),
             "{settings}"
         );
-        leave(terminal);
     }
 }
 
