@@ -394,10 +394,10 @@ fn check_content(content: Json<'_>) -> Result<()> {
 fn message_role(message: Json<'_>) -> Result<Role> {
     let role = message.str("role").filter(|_| message.kind() == JsonKind::Object);
     let role = Role::from_word(role.ok_or(Invalid::MessageWithoutRole)?.as_bytes());
-    match role {
-        Role::BranchSummary | Role::CompactionSummary => Err(Invalid::SummaryAsMessage.into()),
-        role => Ok(role),
+    if matches!(role, Role::BranchSummary | Role::CompactionSummary) {
+        return Err(Invalid::SummaryAsMessage.into());
     }
+    Ok(role)
 }
 
 #[cfg(test)]
