@@ -3,10 +3,12 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use memchr::memchr;
+use offshoot_session::in_order::made_in_order;
 use offshoot_session::medium::Medium as _;
 
 use crate::foreign_medium::ForeignMedium;
@@ -57,23 +59,16 @@ pub(crate) struct Division {
     pub(crate) shortest: u64,
     /// How much a thread reads before it passes results on.
     pub(crate) stretch: u64,
-    pub(crate) threads: usize,
     /// A longer record is only located.
     pub(crate) longest: usize,
 }
 
 impl Division {
-    /// More threads only wait for the disk or for whoever places the records.
-    const MOST_THREADS: usize = 4;
-
-    pub(crate) fn usual() -> Self {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(Self::MOST_THREADS);
-        Self { shortest: 8 << 20, stretch: 512 << 10, threads, longest: 4 << 20 }
-    }
+    pub(crate) const USUAL: Self = Self { shortest: 8 << 20, stretch: 512 << 10, longest: 4 << 20 };
 
     /// Whether several threads read so many bytes.
     pub(crate) fn divides(self, length: u64) -> bool {
-        self.threads > 1 && length >= self.shortest
+        length >= self.shortest && thread::available_parallelism().is_ok_and(|threads| threads.get() > 1)
     }
 }
 
@@ -86,27 +81,29 @@ pub(crate) fn for_each_digest<D: RecordDigester>(
     division: Division,
     mut each: impl FnMut(FoundRecord<D::Digest>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let stretches = medium.len()?.div_ceil(division.stretch);
-    thread::scope(|scope| {
-        let read: Vec<Receiver<io::Result<Stretch<D::Digest>>>> = (0..division.threads as u64)
-            .map(|worker| {
-                let (sender, receiver) = sync_channel(2);
-                scope.spawn(move || read_stretches::<D>(medium, division, worker, &sender));
-                receiver
-            })
-            .collect();
-        let mut lines = 0u32;
-        for receiver in read.iter().cycle().take(usize::try_from(stretches).unwrap_or(usize::MAX)) {
-            let stretch = receiver.recv().map_err(|_| io::Error::other("a thread that reads records has failed"))??;
-            for found in stretch.found {
-                let numbered = |span: RecordSpan| RecordSpan { number: span.number.saturating_add(lines), ..span };
-                each(match found {
-                    FoundRecord::Digest(span, digest) => FoundRecord::Digest(numbered(span), digest),
-                    FoundRecord::Place(span, is_terminated) => FoundRecord::Place(numbered(span), is_terminated),
-                })?;
-            }
-            lines = lines.saturating_add(stretch.lines);
+    let length = medium.len()?;
+    let stretches = usize::try_from(length.div_ceil(division.stretch)).map_err(io::Error::other)?;
+    let parts: Vec<Range<usize>> = (0..stretches).map(|at| at..at + 1).collect();
+    let windows: Mutex<Vec<Window>> = Mutex::default();
+    let waiting = || windows.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = |at: usize| {
+        let mut window = waiting().pop().unwrap_or_default();
+        let digester = D::default();
+        let mut reader = StretchReader { medium, division, length, digester, found: Vec::new(), lines: 0 };
+        let read = reader.read(at as u64 * division.stretch, &mut window);
+        waiting().push(window);
+        read.map(|()| Stretch { found: reader.found, lines: reader.lines })
+    };
+    let mut lines = 0u32;
+    made_in_order(&parts, read, |_, stretch| {
+        for found in stretch.found {
+            let numbered = |span: RecordSpan| RecordSpan { number: span.number.saturating_add(lines), ..span };
+            each(match found {
+                FoundRecord::Digest(span, digest) => FoundRecord::Digest(numbered(span), digest),
+                FoundRecord::Place(span, is_terminated) => FoundRecord::Place(numbered(span), is_terminated),
+            })?;
         }
+        lines = lines.saturating_add(stretch.lines);
         Ok(())
     })
 }
@@ -115,28 +112,6 @@ pub(crate) fn for_each_digest<D: RecordDigester>(
 struct Stretch<D> {
     found: Vec<FoundRecord<D>>,
     lines: u32,
-}
-
-fn read_stretches<D: RecordDigester>(
-    medium: &ForeignMedium,
-    division: Division,
-    worker: u64,
-    out: &SyncSender<io::Result<Stretch<D::Digest>>>,
-) {
-    let Ok(length) = medium.len() else { return };
-    let step = usize::try_from(division.stretch.saturating_mul(division.threads as u64)).unwrap_or(usize::MAX);
-    let mut window = Window::default();
-    for start in (worker * division.stretch..length).step_by(step) {
-        let mut reader =
-            StretchReader { medium, division, length, digester: D::default(), found: Vec::new(), lines: 0 };
-        let read = reader.read(start, &mut window);
-        let read = read.map(|()| Stretch { found: reader.found, lines: reader.lines });
-        let has_failed = read.is_err();
-        // Nobody waits for it any more.
-        if out.send(read).is_err() || has_failed {
-            return;
-        }
-    }
 }
 
 /// Bytes of a medium that follow each other. Its memory is used again for the next ones.
@@ -155,7 +130,7 @@ impl Window {
         self.bytes().get(at..).unwrap_or_default()
     }
 
-    /// Reads more bytes of a medium behind those that are there.
+    /// Appends the bytes of a medium from `at` to `to`.
     fn read_on(&mut self, medium: &ForeignMedium, mut at: u64, to: u64) -> io::Result<()> {
         let length = usize::try_from(to - at).map_err(io::Error::other)?;
         if self.bytes.len() < self.filled + length {
@@ -205,7 +180,7 @@ impl<D: RecordDigester> StretchReader<'_, D> {
         Ok(())
     }
 
-    /// The record that begins in the stretch and ends behind it, or with the last byte.
+    /// Reads the record that begins in the stretch and ends after it, or at the end of the medium.
     fn read_last(&mut self, base: u64, from: usize, window: &mut Window) -> io::Result<()> {
         let at = base + from as u64;
         loop {
@@ -326,10 +301,9 @@ mod tests {
         fn threads_find_the_records_that_one_pass_finds(
             pieces in proptest::collection::vec(0..PIECES.len(), 0..60),
             stretch in 1..40u64,
-            threads in 1..4usize,
         ) {
             let bytes = pieces.into_iter().flat_map(|piece| PIECES[piece].iter().copied()).collect::<Vec<u8>>();
-            let division = Division { shortest: 0, stretch, threads, longest: 1 << 20 };
+            let division = Division { shortest: 0, stretch, longest: 1 << 20 };
             prop_assert_eq!(divided(&bytes, division), plain(&bytes));
         }
     }
@@ -339,7 +313,7 @@ mod tests {
     #[test]
     fn a_record_that_is_too_long_is_located() {
         let bytes = [b"ab\n".to_vec(), vec![b'x'; 50_000], b"\ncd\n".to_vec(), vec![b'y'; 50_000]].concat();
-        let division = Division { shortest: 0, stretch: 64, threads: 2, longest: 100 };
+        let division = Division { shortest: 0, stretch: 64, longest: 100 };
         let span = |at, length, number| RecordSpan { at, length, number };
         let expected = [
             FoundRecord::Digest(span(0, 2, 1), "ab".to_owned()),

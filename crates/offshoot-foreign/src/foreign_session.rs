@@ -50,7 +50,7 @@ pub(crate) fn open<M: Mapper + Send + Sync + 'static>(
     beside: OpenedBeside<'_>,
     options: impl FnOnce() -> Options,
 ) -> Result<ForeignSession> {
-    open_divided((medium, Division::usual()), mapper, side, beside, options)
+    open_divided((medium, Division::USUAL), mapper, side, beside, options)
 }
 
 /// The same with the bytes divided among threads.

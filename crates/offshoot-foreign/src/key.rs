@@ -8,7 +8,7 @@ pub(crate) struct Key([u8; 16]);
 
 impl Key {
     pub(crate) fn of(id: &str) -> Self {
-        Self(uuid(id.as_bytes()).unwrap_or_else(|| {
+        Self(bytes_of_uuid(id.as_bytes()).unwrap_or_else(|| {
             let hash = Sha256::digest(id.as_bytes());
             let mut key = [0; 16];
             key.copy_from_slice(hash.get(..16).unwrap_or(&[0; 16]));
@@ -20,26 +20,17 @@ impl Key {
 impl Key {
     /// Whether it is the key of this id as it is, and not of its hash.
     pub(crate) fn is_uuid(self, id: &str) -> bool {
-        uuid(id.as_bytes()) == Some(self.0)
+        bytes_of_uuid(id.as_bytes()) == Some(self.0)
     }
 
     /// The UUID of which it is the key.
     pub(crate) fn uuid(self) -> String {
-        let mut text = String::with_capacity(36);
-        for (at, byte) in self.0.into_iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                text.push('-');
-            }
-            for digit in [byte >> 4, byte & 15] {
-                text.push(char::from(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }));
-            }
-        }
-        text
+        uuid::Uuid::from_bytes(self.0).hyphenated().to_string()
     }
 }
 
 /// A UUID in its usual spelling, in lower case.
-fn uuid(text: &[u8]) -> Option<[u8; 16]> {
+fn bytes_of_uuid(text: &[u8]) -> Option<[u8; 16]> {
     if text.len() != 36 {
         return None;
     }
@@ -111,18 +102,18 @@ mod tests {
     fn a_uuid_is_its_own_key_and_nothing_else_is() {
         let uuid_text = "01234567-89ab-cdef-0123-456789abcdef";
         let expected = [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
-        assert_eq!(uuid(uuid_text.as_bytes()), Some(expected));
+        assert_eq!(bytes_of_uuid(uuid_text.as_bytes()), Some(expected));
         assert_eq!(Key::of(uuid_text).uuid(), uuid_text);
         assert!(Key::of(uuid_text).is_uuid(uuid_text) && !Key::of("a").is_uuid("a"));
         for at in 0..uuid_text.len() {
             for other in ["g", "A", "x", "/", ":"] {
                 let mut text = uuid_text.to_owned();
                 text.replace_range(at..=at, other);
-                assert_eq!(uuid(text.as_bytes()), None, "{text}");
+                assert_eq!(bytes_of_uuid(text.as_bytes()), None, "{text}");
             }
         }
-        assert_eq!(uuid(b"0123456789abcdef0123456789abcdef0123"), None);
-        assert_eq!(uuid(b""), None);
+        assert_eq!(bytes_of_uuid(b"0123456789abcdef0123456789abcdef0123"), None);
+        assert_eq!(bytes_of_uuid(b""), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! What foreign ids mean: a table of numbers that point into a list. It takes two thirds of the memory of a map. Ids come from anybody, so where one
-//! stands is nobody's choice but chance's.
+//! What foreign ids mean: a table of numbers that point into a list. It takes two thirds of the memory of a map. Ids come from anybody, so they are
+//! hashed with a random seed.
 
 use std::hash::{BuildHasher as _, RandomState};
+
+use hashbrown::HashTable;
 
 use crate::key::Key;
 
@@ -14,33 +16,27 @@ pub(crate) struct KnownId {
     pub(crate) print: u32,
 }
 
-const FREE: u32 = u32::MAX;
-const FEWEST: usize = 64;
-
 #[derive(Debug, Default)]
 pub(crate) struct KnownIds {
     all: Vec<KnownId>,
-    /// Where the ids are in the list. Their number is a power of two, and at least a quarter of them is free.
-    places: Vec<u32>,
+    /// Where the ids are in the list.
+    places: HashTable<u32>,
     hasher: RandomState,
 }
 
 impl KnownIds {
     /// From now on an id means this. Returns its number, which stays.
     pub(crate) fn put(&mut self, known: KnownId) -> u32 {
-        if (self.all.len() + 1) * 4 > self.places.len() * 3 {
-            self.grow();
-        }
-        let place = self.place_of(known.key);
-        let Some(number) = self.places.get_mut(place) else { return FREE };
-        match self.all.get_mut(*number as usize) {
+        let Self { all, places, hasher } = self;
+        let hash_of = |number: &u32| all.get(*number as usize).map_or(0, |known| hasher.hash_one(known.key));
+        let is_it = |number: &u32| all.get(*number as usize).is_some_and(|there| there.key == known.key);
+        let next = all.len() as u32;
+        let number = *places.entry(hasher.hash_one(known.key), is_it, hash_of).or_insert(next).get();
+        match all.get_mut(number as usize) {
             Some(there) => *there = known,
-            None => {
-                *number = self.all.len() as u32;
-                self.all.push(known);
-            }
+            None => all.push(known),
         }
-        *number
+        number
     }
 
     /// The id with this number.
@@ -49,31 +45,8 @@ impl KnownIds {
     }
 
     pub(crate) fn get(&self, key: Key) -> Option<KnownId> {
-        self.all.get(*self.places.get(self.place_of(key))? as usize).copied()
-    }
-
-    /// The place of an id, or the free one where it would be.
-    fn place_of(&self, key: Key) -> usize {
-        let last = self.places.len().wrapping_sub(1);
-        let mut place = self.hasher.hash_one(key) as usize & last;
-        while let Some(number) = self.places.get(place).filter(|number| **number != FREE) {
-            if self.all.get(*number as usize).is_none_or(|known| known.key == key) {
-                break;
-            }
-            place = (place + 1) & last;
-        }
-        place
-    }
-
-    fn grow(&mut self) {
-        self.places = vec![FREE; (self.places.len() * 2).max(FEWEST)];
-        for number in 0..self.all.len() {
-            let Some(key) = self.all.get(number).map(|known| known.key) else { return };
-            let place = self.place_of(key);
-            if let Some(free) = self.places.get_mut(place) {
-                *free = number as u32;
-            }
-        }
+        let is_it = |number: &u32| self.all.get(*number as usize).is_some_and(|known| known.key == key);
+        self.all.get(*self.places.find(self.hasher.hash_one(key), is_it)? as usize).copied()
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct RawRecord<'a> {
 }
 
 impl<'a> RawRecord<'a> {
-    /// Its text, without NUL bytes at its front; U+FFFD stands for bytes that are not UTF-8.
+    /// Its text, without NUL bytes at its front; U+FFFD replaces bytes that are not UTF-8.
     pub(crate) fn text(&self) -> Cow<'a, str> {
         text_of(self.bytes)
     }
@@ -43,7 +43,7 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-/// A record's text, without NUL bytes at its front; U+FFFD stands for bytes that are not UTF-8.
+/// A record's text, without NUL bytes at its front; U+FFFD replaces bytes that are not UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     let front = bytes.iter().take_while(|byte| **byte == 0).count();
     let bytes = bytes.get(front..).unwrap_or_default();

@@ -73,7 +73,7 @@ impl ClaudeDraft {
         draft
     }
 
-    /// The same of a record that stands there.
+    /// The same draft, of a record at this place.
     pub(super) fn at(self, span: RecordSpan) -> Self {
         Self { span, ..self }
     }

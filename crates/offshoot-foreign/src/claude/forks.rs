@@ -185,7 +185,9 @@ impl RunTree {
             let parent = firsts.next();
             parent.map(|parent| firsts.map(move |fork| (fork, parent)).collect::<Vec<_>>()).unwrap_or_default()
         };
-        self.nodes.iter().skip(usize::from(!self.has_common_start)).flat_map(of_node).collect()
+        // Files of the first node that share nothing are no forks of each other.
+        let unrelated = if self.has_common_start { 0 } else { 1 };
+        self.nodes.iter().skip(unrelated).flat_map(of_node).collect()
     }
 
     fn oldest(&self, mut branch: RunBranch) -> Option<usize> {

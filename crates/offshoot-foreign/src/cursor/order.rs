@@ -1,5 +1,5 @@
 //! Whether the store of a chat and its transcript have the messages in one order. The store gives the content; what its newest root names may
-//! be damaged, and the transcript was written as the chat went on. Messages that only one of them has, or that are there twice, tell nothing.
+//! be damaged, and the transcript was written as the chat went on. Messages that only one of them has, or has twice, are not compared.
 
 use std::collections::HashMap;
 use std::io;
@@ -32,7 +32,10 @@ pub(crate) fn compare((store, id): (&Path, &str), records: &ForeignMedium) -> Op
     let mut common: Vec<(&SaidAt, &SaidAt)> =
         here.once().filter_map(|(key, at)| Some((at, there.once.get(key)?.as_ref()?))).collect();
     common.sort_by_key(|(here, _)| here.number);
-    let (_, (moved, _)) = common.iter().zip(common.iter().skip(1)).find(|(one, next)| next.1.number < one.1.number)?;
+    let moved = common.windows(2).find_map(|pair| match pair {
+        [(_, above), (moved, there)] if there.number < above.number => Some(moved),
+        _ => None,
+    })?;
     Some(Diagnostic {
         code: Code::OtherOrder,
         line: Some(moved.number),
@@ -50,7 +53,7 @@ fn transcript_of(store: &Path, id: &str) -> Option<PathBuf> {
     projects.map(in_project).find(|transcript| std::fs::symlink_metadata(transcript).is_ok_and(|meta| meta.is_file()))
 }
 
-/// Where a message stands.
+/// Where a message is.
 struct SaidAt {
     number: u64,
     offset: u64,

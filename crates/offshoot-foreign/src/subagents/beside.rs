@@ -1,5 +1,5 @@
-//! Where the transcripts of a session's subagents are, with what is said of them: in folders below the session's own, or as copies in the
-//! session's copy. Knows no record.
+//! Finds the transcripts of a session's subagents and the notes on them: in folders below the session's own, or among the copies that lie with
+//! the session's. Knows no record.
 
 use std::path::{Path, PathBuf};
 

@@ -150,7 +150,7 @@ fn a_store_whose_order_is_not_that_of_its_transcript_is_reported() {
     assert_eq!(told(&lines), [""; 0]);
     let [asked, looks, answers] = lines.try_into().unwrap();
     assert_eq!(told(&[answers, asked, looks]), ["other-order"]);
-    // What was taken back or said twice is in no order, and what is no record says nothing.
+    // Messages that were taken back or said twice have no order, and other records are not compared.
     let gone = r#"{"role":"user","message":{"content":"gone"}}"#;
     assert_eq!(told(&[answers, asked, gone, looks, "{", answers]), [""; 0]);
     let elsewhere = folder.path().join("elsewhere.jsonl");
