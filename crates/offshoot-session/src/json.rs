@@ -2,6 +2,7 @@
 //!
 //! [`Json`] is a slice that contains one value. It gives members, items and scalars without building anything, at any depth, so that numbers, key order, duplicate keys and lone surrogates stay as written. [`validate`] checks the whole grammar without recursion; [`Object`] writes one object on one line. Knows nothing of sessions.
 
+mod byte_marks;
 mod validate;
 mod write;
 mod stringify;
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memchr2};
 
+use byte_marks::ByteMarks;
 pub use repaired::RepairedJson;
 pub(crate) use strict::first_half;
 pub use strict::{strict, strict_with};
@@ -273,24 +275,15 @@ const NEAR: usize = 32;
 
 /// The first quote or backslash. It is usually near.
 fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
-    const WORD: usize = size_of::<u64>();
-    const ONES: u64 = u64::from_le_bytes([1; WORD]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; WORD]);
-    // Bits above the lowest one may be wrong.
-    let has = |word: u64, byte: u8| {
-        let differs = word ^ (ONES * u64::from(byte));
-        differs.wrapping_sub(ONES) & !differs & HIGH
-    };
     let mut at = 0;
     while at < NEAR
-        && let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WORD>())
+        && let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk())
     {
         let word = u64::from_le_bytes(*word);
-        let found = has(word, b'"') | has(word, b'\\');
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
+        if let Some(first) = ByteMarks::of(word, b'"').or(ByteMarks::of(word, b'\\')).first() {
+            return Some(at + first);
         }
-        at += WORD;
+        at += size_of::<u64>();
     }
     memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Json;
+use super::byte_marks::ByteMarks;
 
 /// Most objects are not longer.
 const USUAL: usize = 512;
@@ -121,23 +122,18 @@ fn first_escaped(bytes: &[u8]) -> Option<usize> {
     let words = bytes.chunks_exact(size_of::<u64>());
     let rest = words.remainder();
     for (at, word) in words.enumerate() {
-        let found = escaped_in(word.try_into().map(u64::from_le_bytes).unwrap_or_default());
-        if found != 0 {
-            return Some(at * size_of::<u64>() + found.trailing_zeros() as usize / 8);
+        let word = word.try_into().map(u64::from_le_bytes).unwrap_or_default();
+        if let Some(first) = escaped_in(word).first() {
+            return Some(at * size_of::<u64>() + first);
         }
     }
     let near = rest.iter().position(|byte| ESCAPED[usize::from(*byte)])?;
     Some(bytes.len() - rest.len() + near)
 }
 
-/// The lowest bit that is set is in the first of eight bytes that a string must escape; none is set if there is no such byte.
-fn escaped_in(word: u64) -> u64 {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    // A byte below another is borrowed from above, which only spoils bits above a right one.
-    let is_below = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & HIGH;
-    let is = |byte: u8| is_below(word ^ (ONES * u64::from(byte)), 1);
-    is_below(word, u64::from(b' ')) | is(b'"') | is(b'\\')
+/// Marks the bytes of a word that a string must escape.
+fn escaped_in(word: u64) -> ByteMarks {
+    ByteMarks::below(word, b' ').or(ByteMarks::of(word, b'"')).or(ByteMarks::of(word, b'\\'))
 }
 
 /// Which bytes a string must escape.
