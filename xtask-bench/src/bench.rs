@@ -245,7 +245,8 @@ impl Bench<'_> {
         let path =
             if task.changes_its_input() || input == Input::V1 { fresh_copy(path, &home)? } else { path.to_owned() };
         let Some(mut words) = contestant.words(task, &path) else { return Ok(None) };
-        if task.brings_back() {
+        // The floor reads the file, whatever is asked of it.
+        if task.brings_back() && !contestant.is_floor() {
             words.extend(bring_back::arguments(task, &path)?);
             bring_back::prepare(contestant, task, &path, &self.vars(contestant, task, &path))?;
         }

@@ -162,7 +162,7 @@ impl Database {
         }
     }
 
-    fn write(&mut self, folders: &[Folder], changes: Changes) -> Sqlite<()> {
+    fn write(&mut self, folders: &[Folder], mut changes: Changes) -> Sqlite<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut ids = Vec::with_capacity(folders.len());
@@ -174,6 +174,8 @@ impl Database {
                 ids.push(id_of.query_row([path], |row| row.get::<_, i64>(0))?);
             }
             let mut put = transaction.prepare("INSERT OR REPLACE INTO session VALUES (?1, ?2, ?3)")?;
+            // In the order of the table, so that its pages are full.
+            changes.rows.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
             for (folder, file, row) in changes.rows {
                 if let Some(id) = ids.get(folder) {
                     put.execute(params![id, file.as_bytes(), row.pack(*id, &file)])?;

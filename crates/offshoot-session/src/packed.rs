@@ -1,6 +1,6 @@
 //! Numbers and texts as bytes, for caches that can be deleted at any time, and a hash of bytes. Knows nothing of what is stored.
 
-/// A fast hash, to detect changes and to spread ids over buckets. It is no defence against malice.
+/// A fast hash, to detect changes and to spread ids over buckets. Anybody can make bytes with a given hash.
 #[must_use]
 pub fn hash(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;

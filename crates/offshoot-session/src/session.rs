@@ -127,8 +127,9 @@ pub struct Options {
 
 impl Options {
     fn medium(&self, path: &Path) -> Result<FileMedium> {
-        let medium = FileMedium::open(path).map_err(Error::io("open", path))?;
-        Ok(medium.with_patience(self.lock_wait))
+        let mut medium = FileMedium::open(path).map_err(Error::io("open", path))?;
+        medium.set_patience(self.lock_wait);
+        Ok(medium)
     }
 
     fn file(&self, path: &Path) -> Result<Backing> {

@@ -69,7 +69,8 @@ impl Trash {
             move |error: io::Error| Failure::io(action, &error)
         };
         let origin = file.canonicalize().map_err(failed("open"))?;
-        let mut medium = FileMedium::open(&origin).map_err(failed("open"))?.with_patience(self.patience);
+        let mut medium = FileMedium::open(&origin).map_err(failed("open"))?;
+        medium.set_patience(self.patience);
         header(&medium)?;
         // Waits for a running append to finish.
         match medium.lock() {

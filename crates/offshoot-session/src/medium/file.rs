@@ -84,12 +84,6 @@ impl FileMedium {
     /// How long to wait for a lock by default.
     pub const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// Changes how long to wait for a lock that another program holds.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-
     /// The stamp of the open file.
     pub fn stamp(&self) -> io::Result<Stamp> {
         Ok(Stamp::of(&self.reader.metadata()?))

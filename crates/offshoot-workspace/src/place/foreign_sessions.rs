@@ -125,7 +125,7 @@ impl Place {
             let by_records = || foreign_agent(file).ok().flatten();
             let agent = match &error {
                 Error::NotASession { .. } => self.agent_of(file).or_else(by_records),
-                // A part of a store is no file.
+                // A session in a store has no file of its own.
                 _ => self.agent_of(file),
             };
             agent.map_or_else(|| error.into(), |agent| only_read(file, agent))

@@ -26,6 +26,14 @@ fn send(api: &mut Api, id: &str, method: &str, params: &str) {
     api.send(format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"{method}\",\"params\":{params}}}\n"));
 }
 
+fn append(api: &mut Api, id: &str, session: &str) {
+    send(api, id, "appendMessage", &format!(r#"{{"session":{session},"message":{HI}}}"#));
+}
+
+fn read(api: &mut Api, id: &str, session: &str) {
+    send(api, id, "getLeafId", &format!(r#"{{"session":{session}}}"#));
+}
+
 fn ids(api: &mut Api, count: usize) -> Vec<String> {
     (0..count)
         .map(|_| {
@@ -41,12 +49,10 @@ fn a_session_that_another_program_holds_keeps_no_other_one_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let (mut api, [(a, held), (b, _)]) = with_two_sessions(folder.path(), "600");
     held.lock().unwrap();
-    let message = |session: &str| format!(r#"{{"session":{session},"message":{HI}}}"#);
-    let session = |session: &str| format!(r#"{{"session":{session}}}"#);
-    send(&mut api, "append a", "appendMessage", &message(&a));
-    send(&mut api, "read a", "getLeafId", &session(&a));
-    send(&mut api, "read b", "getLeafId", &session(&b));
-    send(&mut api, "append b", "appendMessage", &message(&b));
+    append(&mut api, "append a", &a);
+    read(&mut api, "read a", &a);
+    read(&mut api, "read b", &b);
+    append(&mut api, "append b", &b);
     send(&mut api, "no session", "listAll", "{}");
     assert_eq!(ids(&mut api, 3), ["read b", "append b", "no session"]);
     held.unlock().unwrap();
@@ -61,7 +67,7 @@ fn a_plan_whose_session_is_held_is_written_afterwards() {
     let plan = member(&api.result("planPick", &selections), "plan").unwrap();
     held.lock().unwrap();
     send(&mut api, "pick a", "pick", &format!(r#"{{"session":{a},"plan":{plan},"force":true}}"#));
-    send(&mut api, "read b", "getLeafId", &format!(r#"{{"session":{b}}}"#));
+    read(&mut api, "read b", &b);
     assert_eq!(ids(&mut api, 1), ["read b"]);
     held.unlock().unwrap();
     assert_eq!(ids(&mut api, 1), ["pick a"]);
@@ -72,8 +78,8 @@ fn who_waited_for_a_lock_in_vain_is_told_how_long() {
     let folder = tempfile::tempdir().unwrap();
     let (mut api, [(a, held), (b, _)]) = with_two_sessions(folder.path(), "1");
     held.lock().unwrap();
-    send(&mut api, "append a", "appendMessage", &format!(r#"{{"session":{a},"message":{HI}}}"#));
-    send(&mut api, "read b", "getLeafId", &format!(r#"{{"session":{b}}}"#));
+    append(&mut api, "append a", &a);
+    read(&mut api, "read b", &b);
     assert_eq!(ids(&mut api, 1), ["read b"]);
     let refused = api.receive();
     assert!(refused.contains(r#""id":"append a","error""#) && refused.contains("within 1 s"), "{refused}");
@@ -90,8 +96,8 @@ fn what_waits_is_answered_when_the_input_has_ended() {
     let folder = tempfile::tempdir().unwrap();
     let (mut api, [(a, held), (b, _)]) = with_two_sessions(folder.path(), "600");
     held.lock().unwrap();
-    send(&mut api, "append a", "appendMessage", &format!(r#"{{"session":{a},"message":{HI}}}"#));
-    send(&mut api, "read b", "getLeafId", &format!(r#"{{"session":{b}}}"#));
+    append(&mut api, "append a", &a);
+    read(&mut api, "read b", &b);
     assert_eq!(ids(&mut api, 1), ["read b"]);
     let (mut program, mut rest) = api.end_input();
     held.unlock().unwrap();
