@@ -109,7 +109,10 @@ impl Mapper for ClaudeMapper {
     type Digester = ClaudeDigester;
 
     fn take_digest(&mut self, span: RecordSpan, digest: ClaudeDigest, out: &mut Vec<Planned>) -> bool {
-        let draft = digest.draft.map(|draft| draft.at(span));
+        let draft = digest.draft.map(|mut draft| {
+            draft.span = span;
+            draft
+        });
         let known = draft.as_ref().and_then(|draft| self.growth.print(draft.key()).map(|print| print == draft.print));
         if known == Some(false) {
             // The id of another version is made of its bytes.

@@ -52,6 +52,14 @@ pub(crate) enum FoundRecord<D> {
     Place(RecordSpan, bool),
 }
 
+impl<D> FoundRecord<D> {
+    pub(crate) fn span(&self) -> RecordSpan {
+        match self {
+            Self::Digest(span, _) | Self::Place(span, _) => *span,
+        }
+    }
+}
+
 /// How the bytes are divided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Division {
@@ -96,12 +104,10 @@ pub(crate) fn for_each_digest<D: RecordDigester>(
     };
     let mut lines = 0u32;
     made_in_order(&parts, read, |_, stretch| {
-        for found in stretch.found {
-            let numbered = |span: RecordSpan| RecordSpan { number: span.number.saturating_add(lines), ..span };
-            each(match found {
-                FoundRecord::Digest(span, digest) => FoundRecord::Digest(numbered(span), digest),
-                FoundRecord::Place(span, is_terminated) => FoundRecord::Place(numbered(span), is_terminated),
-            })?;
+        for mut found in stretch.found {
+            let (FoundRecord::Digest(span, _) | FoundRecord::Place(span, _)) = &mut found;
+            span.number = span.number.saturating_add(lines);
+            each(found)?;
         }
         lines = lines.saturating_add(stretch.lines);
         Ok(())

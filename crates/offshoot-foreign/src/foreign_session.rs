@@ -110,7 +110,12 @@ impl<M: Mapper> Reading<M> {
                 Ok(())
             });
         }
+        let mut is_expected = false;
         for_each_digest::<M::Digester>(medium, division, |found| {
+            if !is_expected && found.span().at >= division.stretch {
+                is_expected = true;
+                self.gathered.expect(found.span().at, medium.len()?);
+            }
             let (span, is_terminated) = match found {
                 FoundRecord::Digest(span, digest) => {
                     if self.mapper.take_digest(span, digest, &mut self.planned) {
@@ -156,6 +161,9 @@ impl<M: Mapper> Reading<M> {
     }
 }
 
+/// Room is made for no more entries than if each had so many bytes.
+const SHORTEST_USUAL: u64 = 1 << 10;
+
 /// What the records have given so far.
 struct Gathered<F> {
     tree: MadeTree,
@@ -181,6 +189,13 @@ impl<F> Gathered<F> {
             records: 0,
             is_terminated: true,
         }
+    }
+
+    /// Makes room for the entries of the rest, if they are like those before `at`. Growing step by step takes longer.
+    fn expect(&mut self, at: u64, length: u64) {
+        let so_far = self.shapes.len() as u64;
+        let rest = (so_far * (length - at) / at.max(1)).min(length / SHORTEST_USUAL);
+        self.tree.expect(usize::try_from(rest).unwrap_or_default());
     }
 
     fn add(&mut self, entry: PlannedEntry<F>) {

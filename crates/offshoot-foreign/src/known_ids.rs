@@ -1,9 +1,9 @@
 //! What foreign ids mean: a table of numbers that point into a list. It takes two thirds of the memory of a map. Ids come from anybody, so they are
 //! hashed with a random seed.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::key::Key;
 
@@ -21,7 +21,7 @@ pub(crate) struct KnownIds {
     all: Vec<KnownId>,
     /// Where the ids are in the list.
     places: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl KnownIds {

@@ -271,21 +271,25 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// How many bytes are looked at before a search over many pays.
-const NEAR: usize = 32;
+const NEAR: usize = 64;
 
 /// The first quote or backslash. It is usually near.
+#[inline]
 fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while at < NEAR
-        && let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk())
-    {
-        let word = u64::from_le_bytes(*word);
+    let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));
+    let words = near.chunks_exact(size_of::<u64>());
+    let rest = words.remainder();
+    for (at, word) in words.enumerate() {
+        let word = word.try_into().map(u64::from_le_bytes).unwrap_or_default();
         if let Some(first) = ByteMarks::of(word, b'"').or(ByteMarks::of(word, b'\\')).first() {
-            return Some(at + first);
+            return Some(at * size_of::<u64>() + first);
         }
-        at += size_of::<u64>();
     }
-    memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
+    if far.is_empty() {
+        let before = near.len() - rest.len();
+        return rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|at| before + at);
+    }
+    memchr2(b'"', b'\\', far).map(|at| NEAR + at)
 }
 
 /// The end of the string whose opening quote is at `at`.

@@ -73,11 +73,6 @@ impl ClaudeDraft {
         draft
     }
 
-    /// The same draft, of a record at this place.
-    pub(super) fn at(self, span: RecordSpan) -> Self {
-        Self { span, ..self }
-    }
-
     /// The same with another id of the record.
     pub(super) fn with_id(self, uuid: String) -> Self {
         Self { key: Key::of(&uuid), uuid, ..self }

@@ -51,6 +51,11 @@ impl MadeTree {
         Self::default()
     }
 
+    /// Makes room for so many more entries.
+    pub fn expect(&mut self, more: usize) {
+        self.builder.tree_mut().expect(more);
+    }
+
     /// Adds an entry. Its offset and length are those of its first record.
     pub fn push(&mut self, new: &NewNode) {
         let ix = self.builder.push(new);
