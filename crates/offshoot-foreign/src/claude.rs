@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
 use offshoot_session::json::{Json, SyntaxError};
 use offshoot_session::kind::{Kind, Role};
 
@@ -440,7 +441,7 @@ impl ClaudeMapper {
 fn numbered(coming: Coming<ClaudeForm>, part: usize) -> Coming<ClaudeForm> {
     match part {
         0 => coming,
-        _ => Coming { id: format!("{}.{part}", coming.id), ..coming },
+        _ => Coming { id: EntryId::new(format!("{}.{part}", coming.id)), ..coming },
     }
 }
 

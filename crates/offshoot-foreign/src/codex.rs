@@ -14,6 +14,7 @@ use std::convert::Infallible;
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
@@ -405,7 +406,7 @@ impl CodexMapper {
         }
         if let Some(name) = numbers[1].filter(|number| *number != self.settings.thinking) {
             self.settings.thinking = name;
-            let id = format!("{}.1", draft.id);
+            let id = EntryId::new(format!("{}.1", draft.id));
             self.add(Coming { id, name, ..coming(&draft, CodexForm::Thinking) }, out);
         }
     }
@@ -442,7 +443,7 @@ impl CodexMapper {
             }
         };
         for (number, (part, span)) in kept.into_iter().enumerate() {
-            let id = format!("{}.{}", draft.id, number + 1);
+            let id = EntryId::new(format!("{}.{}", draft.id, number + 1));
             self.add(Coming { id, part, name, spans: Spans::One(span), ..coming(&draft, CodexForm::Kept) }, out);
         }
     }
@@ -460,5 +461,5 @@ fn coming(draft: &CodexDraft, form: CodexForm) -> Coming<CodexForm> {
         CodexForm::Title => (Kind::SessionInfo, None),
         CodexForm::LeafMarker => (Kind::Custom, None),
     };
-    Coming { time: draft.time, ..Coming::new(draft.id.clone(), (kind, role), Spans::One(draft.span), form) }
+    Coming { time: draft.time, ..Coming::new(EntryId::new(&draft.id), (kind, role), Spans::One(draft.span), form) }
 }

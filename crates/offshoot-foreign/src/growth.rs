@@ -24,7 +24,7 @@ impl EntryAt {
 /// An entry to be, without its parent.
 #[derive(Debug)]
 pub(crate) struct Coming<F> {
-    pub(crate) id: String,
+    pub(crate) id: EntryId,
     pub(crate) kind: Kind,
     pub(crate) role: Option<Role>,
     pub(crate) spans: Spans,
@@ -39,7 +39,7 @@ pub(crate) struct Coming<F> {
 }
 
 impl<F> Coming<F> {
-    pub(crate) fn new(id: String, (kind, role): (Kind, Option<Role>), spans: Spans, form: F) -> Self {
+    pub(crate) fn new(id: EntryId, (kind, role): (Kind, Option<Role>), spans: Spans, form: F) -> Self {
         Self { id, kind, role, spans, time: None, form, part: 0, name: 0, refers: None, is_typed: false }
     }
 }
@@ -80,6 +80,10 @@ pub(crate) struct Growth {
     known: KnownIds,
     /// The ids of entries that are not UUIDs which are known, in the order of their entries.
     other_ids: Vec<(u32, EntryId)>,
+    /// The id of the last entry, on which the next one usually hangs.
+    last_id: Option<EntryId>,
+    /// The last id that was given a meaning, which the next record usually names.
+    last_named: Option<(Key, EntryAt)>,
     last_time: Millis,
 }
 
@@ -96,7 +100,7 @@ impl Growth {
             Parent::Of(at) => self.id(at),
             Parent::Unknown(id) => Some(EntryId::new(id)),
         };
-        let id = EntryId::new(coming.id);
+        let id = coming.id;
         let at = self.add(id.clone(), above, coming.is_typed);
         self.last_time = coming.time.unwrap_or(self.last_time);
         out.push(PlannedEntry {
@@ -132,6 +136,7 @@ impl Growth {
     /// Adds an entry below another one.
     fn add(&mut self, id: EntryId, parent: Option<EntryAt>, is_typed: bool) -> EntryAt {
         let at = self.entries.len() as u32;
+        self.last_id = Some(id.clone());
         self.other_ids.push((at, id));
         self.entries.push(Grown { own: NONE, parent: parent.map_or(NONE, |parent| parent.0), tip: at, next: NONE });
         if let Some(above) = parent.filter(|_| !is_typed).and_then(|parent| self.entries.get_mut(parent.index())) {
@@ -147,6 +152,7 @@ impl Growth {
 
     /// From now on a foreign id means this entry. `print` tells its record from others with the same id.
     pub(crate) fn name(&mut self, key: Key, at: EntryAt, print: u32) {
+        self.last_named = Some((key, at));
         let number = self.known.put(KnownId { key, at: at.0, print });
         // Nearly all entries have the UUID of a record, which need not be kept twice.
         if let Some(grown) = self.entries.get_mut(at.index())
@@ -158,6 +164,11 @@ impl Growth {
 
     /// The entry that a foreign id means.
     pub(crate) fn find(&self, key: Key) -> Option<EntryAt> {
+        if let Some((last, at)) = self.last_named
+            && last == key
+        {
+            return Some(at);
+        }
         self.known.get(key).map(|known| EntryAt(known.at))
     }
 
@@ -175,6 +186,9 @@ impl Growth {
     }
 
     pub(crate) fn id(&self, at: EntryAt) -> Option<EntryId> {
+        if Some(at) == self.last() {
+            return self.last_id.clone();
+        }
         let own = self.entries.get(at.index())?.own;
         if let Some(key) = self.known.key(own) {
             return Some(EntryId::new(key.uuid()));

@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use offshoot_session::clock::Millis;
 use offshoot_session::compose::NewEntry;
 use offshoot_session::error::Result;
+use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 use offshoot_session::kind::{Kind, Role};
 
@@ -144,7 +145,7 @@ impl<L: LinearFormat> LinearMapper<L> {
             name: self.names.number(&entry.name),
             refers: refers.and_then(|at| self.growth.id(at)),
             is_typed: entry.role == Some(Role::User),
-            ..Coming::new(id, (entry.kind, entry.role), Spans::One(span), entry.form)
+            ..Coming::new(EntryId::new(id), (entry.kind, entry.role), Spans::One(span), entry.form)
         };
         let at = self.growth.plan(coming, parent.map_or(Parent::Root, Parent::Of), out);
         if let Some(id) = &entry.id {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use offshoot_session::clock::Millis;
+use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 
 use super::line::{ClaudeBlock, ClaudeLine, ClaudeRecord, mark_of};
@@ -14,7 +15,7 @@ use crate::record::RecordSpan;
 pub(super) struct ClaudeDraft {
     pub(super) span: RecordSpan,
     pub(super) record: ClaudeRecord,
-    pub(super) uuid: String,
+    pub(super) uuid: EntryId,
     key: Key,
     pub(super) parent: Option<String>,
     pub(super) time: Option<Millis>,
@@ -43,7 +44,7 @@ pub(super) struct ClaudeDraft {
 impl ClaudeDraft {
     pub(super) fn of(line: &ClaudeLine<'_>, span: RecordSpan, print: u32) -> Self {
         let record = line.record();
-        let uuid = line.uuid.as_deref().unwrap_or_default().to_owned();
+        let uuid = EntryId::new(line.uuid.as_deref().unwrap_or_default());
         let mut draft = Self {
             span,
             record,
@@ -60,7 +61,7 @@ impl ClaudeDraft {
             logical_parent: None,
             kept: None,
             name: String::new(),
-            key: Key::of(&uuid),
+            key: Key::of(uuid.as_str()),
             uuid,
         };
         match record {
@@ -74,14 +75,14 @@ impl ClaudeDraft {
     }
 
     /// The same with another id of the record.
-    pub(super) fn with_id(self, uuid: String) -> Self {
-        Self { key: Key::of(&uuid), uuid, ..self }
+    pub(super) fn with_id(self, uuid: &str) -> Self {
+        Self { key: Key::of(uuid), uuid: EntryId::new(uuid), ..self }
     }
 
     /// The id of its first entry.
-    pub(super) fn id(&self) -> String {
+    pub(super) fn id(&self) -> EntryId {
         match &self.version {
-            Some(version) => format!("{}~{version}", self.uuid),
+            Some(version) => EntryId::new(format!("{}~{version}", self.uuid)),
             None => self.uuid.clone(),
         }
     }
@@ -97,7 +98,7 @@ impl ClaudeDraft {
     fn read_answer(&mut self, line: &ClaudeLine<'_>) {
         let Some(message) = &line.message else { return };
         let text = |value: Option<Json<'_>>| value.and_then(Json::as_str).map(Cow::into_owned);
-        self.message = text(message.id).unwrap_or_else(|| self.uuid.clone());
+        self.message = text(message.id).unwrap_or_else(|| self.uuid.to_string());
         self.is_ended = message.stop_reason.and_then(Json::as_str).is_some();
         let calls = message.blocks_of("tool_use");
         let tool = |call: &ClaudeBlock<'_>| Some((Key::of(&call.id?.as_str()?), text(call.name).unwrap_or_default()));

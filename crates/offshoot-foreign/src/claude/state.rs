@@ -1,5 +1,6 @@
 //! Records that are not in the chain: titles, tags, and where the session is open. Unknown ones say nothing here.
 
+use offshoot_session::id::EntryId;
 use offshoot_session::json::JsonKind;
 
 use super::compose::{ClaudeForm, title};
@@ -116,7 +117,7 @@ impl ClaudeMapper {
     pub(super) fn label(&mut self, draft: &ClaudeDraft, target: EntryAt, label: &str, out: &mut Vec<Planned>) {
         let mut next = coming(draft, ClaudeForm::Label);
         if draft.record != ClaudeRecord::State {
-            next.id = format!("{}.l", next.id);
+            next.id = EntryId::new(format!("{}.l", next.id));
         }
         // An entry has one label.
         let label = match self.labelled.take() {
@@ -135,6 +136,6 @@ impl ClaudeMapper {
         let hash = hex_hash(&[b"claude", session.as_bytes(), line.json.text().as_bytes()], 16);
         let count = self.repeated.entry(Key::of(&hash)).and_modify(|count| *count += 1).or_insert(0);
         let uuid = if *count == 0 { hash } else { format!("{hash}-{count}") };
-        ClaudeDraft::of(line, span, 0).with_id(uuid)
+        ClaudeDraft::of(line, span, 0).with_id(&uuid)
     }
 }
