@@ -60,7 +60,7 @@ pub use import::{ImportReport, ImportedChild, ImportedLine, OpenEnd, imported_id
 pub use importing::{ImportWish, RebuiltSource, SourceBytes, import_foreign, kept_rows, rebuilt};
 pub use kept_copy::source_of;
 pub use omp_keys::{OmpKey, OmpKeys, omp_keys};
-pub use opening::{foreign_agent, open_foreign};
+pub use opening::{agent_of_store, foreign_agent, open_foreign};
 pub use planned::ForeignHead;
 pub use side_files::lacking_files;
 pub use subagent_status::SubagentStatus;

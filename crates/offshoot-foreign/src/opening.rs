@@ -113,6 +113,16 @@ pub fn foreign_agent(path: &Path) -> Result<Option<Agent>> {
     agent_of(&medium).map_err(Error::io("read", path))
 }
 
+/// Whose sessions a file holds that is none itself: a store, or a history of several runs.
+#[must_use]
+pub fn agent_of_store(path: &Path) -> Option<Agent> {
+    match path.extension()?.to_str()? {
+        "db" if path.is_file() => rows::agent_of(path),
+        "md" => aider::ids_of(path).is_ok_and(|runs| !runs.is_empty()).then_some(Agent::Aider),
+        _ => None,
+    }
+}
+
 /// Whose session these records are.
 fn agent_of(medium: &ForeignMedium) -> io::Result<Option<Agent>> {
     let mut found = None;

@@ -230,7 +230,9 @@ impl Place {
                 Agent::from_word(format.word).map_or(SessionProgram::Offshoot, SessionProgram::of_agent)
             }
             Some(Flavour::Flat) if self.named_store().is_none() => SessionProgram::Pi,
-            Some(Flavour::Flat | Flavour::Offshoot) | None => SessionProgram::Offshoot,
+            // Stores of Crush and histories of Aider are in the folders of projects.
+            None => self.agent_of(&info.path).map_or(SessionProgram::Offshoot, SessionProgram::of_agent),
+            Some(Flavour::Flat | Flavour::Offshoot) => SessionProgram::Offshoot,
         }
     }
 

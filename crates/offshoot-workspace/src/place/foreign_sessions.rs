@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use offshoot_foreign::{Agent, Archive, foreign_agent, open_foreign};
+use offshoot_foreign::{Agent, Archive, agent_of_store, foreign_agent, open_foreign};
 use offshoot_session::error::Error;
 use offshoot_session::medium::Stamp;
 use offshoot_session::session::{Session, SpillPolicy};
@@ -122,6 +122,9 @@ impl Place {
     /// It cannot be read, or is no session.
     pub fn open_file(&self, file: &Path, spill_policy: SpillPolicy) -> Result<Session> {
         Session::open(file, self.options_for(file, spill_policy)).map_err(|error| {
+            if let Err(store) = refuse_store(file) {
+                return store;
+            }
             let by_records = || foreign_agent(file).ok().flatten();
             let agent = match &error {
                 Error::NotASession { .. } => self.agent_of(file).or_else(by_records),
@@ -137,6 +140,7 @@ impl Place {
     /// # Errors
     /// It cannot be read, or is nobody's session.
     pub fn open_to_read(&self, file: &Path) -> Result<Session> {
+        refuse_store(file)?;
         let options = || self.options_for(file, SpillPolicy::default());
         if let Some(agent) = self.agent_of(file) {
             return Ok((agent.format().open)(file, options())?);
@@ -149,6 +153,18 @@ impl Place {
             opened => Ok(opened?),
         }
     }
+}
+
+/// A file that holds several sessions is none itself.
+fn refuse_store(file: &Path) -> Result<()> {
+    let Some(agent) = agent_of_store(file) else { return Ok(()) };
+    let why = format!("{} holds sessions of {}, and is none itself", file.display(), agent.title());
+    let list = match agent {
+        Agent::Aider | Agent::Crush => format!("`offshoot list --agent {}` in its folder", agent.word()),
+        _ => format!("`offshoot list --all --agent {}`", agent.word()),
+    };
+    let list = format!("{list} shows them; their ids name them");
+    Err(Failure::refused(FailureKind::Usage, why).hint(Hint::Text(list)))
 }
 
 /// Why nothing is written to a session of another agent.

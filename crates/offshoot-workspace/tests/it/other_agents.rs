@@ -62,6 +62,40 @@ fn lists_have_them_where_they_are_asked_for() {
 }
 
 /// A fork names its parent by an id, or not at all; lists have the path.
+/// Their stores are in the folders of projects, which no root is above.
+#[test]
+fn stores_in_a_project_are_listed_by_their_agents_and_are_no_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    std::fs::create_dir_all(project.join(".crush")).unwrap();
+    let (history, store) = (project.join(".aider.chat.history.md"), project.join(".crush/crush.db"));
+    std::fs::copy(fixtures("aider").join(".aider.chat.history.md"), &history).unwrap();
+    std::fs::copy(fixtures("crush").join(".crush/crush.db"), &store).unwrap();
+    let opencode = folder.path().join("agents/opencode.db");
+    std::fs::create_dir(folder.path().join("agents")).unwrap();
+    std::fs::copy(fixtures("opencode").join("opencode.db"), &opencode).unwrap();
+    let agents = [Agent::Aider, Agent::Crush, Agent::Opencode].map(|agent| agent.root(folder.path().join("agents")));
+    let own = DirStore::new(Root::new(folder.path().join("own"), Flavour::Offshoot), Vec::new());
+    let place =
+        Place::new(PlaceOptions { store: Some(own), agents: agents.into(), ..PlaceOptions::in_folder(&project) });
+    let count = |agent: &str| {
+        let mut given = Given::default();
+        given.put_text("agent", agent);
+        json(done(run(&place, "list", given).unwrap()).as_ref()).matches("\"path\"").count()
+    };
+    assert_eq!(["aider", "crush", "claude", "offshoot", "all"].map(count), [2, 1, 0, 0, 3]);
+    let mut given = Given::default();
+    given.put("all", ArgValue::Flag);
+    given.put_text("agent", "aider");
+    assert_eq!(json(done(run(&place, "import", given).unwrap()).as_ref()).matches("\"source\"").count(), 2);
+    for (file, said) in [(&history, "Aider"), (&store, "Crush"), (&opencode, "opencode")] {
+        for access in [Access::Read, Access::Write] {
+            let failed = place.open(&file.to_string_lossy(), access, SpillPolicy::default()).unwrap_err().to_string();
+            assert!(failed.contains(&format!("holds sessions of {said}, and is none itself")), "{failed}");
+        }
+    }
+}
+
 #[test]
 fn lists_have_the_parents_of_forks() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
 //! Imports of many sessions of other agents: which ones are meant, what came of each, and what failed.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use offshoot_foreign::{Agent, ImportReport};
@@ -42,7 +43,11 @@ pub(super) fn wanted(place: &Place, input: &ImportInput) -> Result<Vec<WantedImp
     let store = place.store_with_agents()?;
     let progress = place.progress("reading sessions");
     let told = &mut |done: usize, total: usize| progress(done as u64, total as u64);
-    let (all, _) = place.list(&store, Scope { cwd: None, with_text: false }, told)?;
+    let (mut all, _) = place.list(&store, Scope { cwd: None, with_text: false }, told)?;
+    // Stores and histories in the folders of projects are found by who is there.
+    let (here, _) = place.list(&store, Scope { cwd: Some(&place.cwd().to_string_lossy()), with_text: false }, told)?;
+    let listed: HashSet<PathBuf> = all.iter().map(|info| info.path.clone()).collect();
+    all.extend(here.into_iter().filter(|info| !listed.contains(&info.path)));
     let wish = |info: SessionInfo| {
         let agent = place.agent_of(&info.path)?;
         let fits = input.agent.is_none_or(|wanted| wanted.takes(SessionProgram::of_agent(agent)))
