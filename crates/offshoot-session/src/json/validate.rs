@@ -240,10 +240,10 @@ fn string(bytes: &[u8], start: usize, clean: bool) -> ValidationStep {
             return fail(at + control, "no control character in a string");
         }
         at += stop;
-        match bytes[at] {
-            b'"' => return Ok(at + 1),
-            b'\\' => at = escape(bytes, at)?,
-            // The end of a word.
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = escape(bytes, at)?,
+            // The end of a word, or of the line; the next search tells.
             _ => {}
         }
     }
@@ -397,6 +397,20 @@ mod tests {
             ("{'a':1}", 1),
         ] {
             assert_eq!(validate(bad.as_bytes()).map_err(|e| e.at), Err(at), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_cut_anywhere_is_refused_at_its_end() {
+        let whole = r#"["abcdefgh\tijklmnopqrstuvwxyz, and what is behind it\u00e9 until a search over many bytes pays, which it does"]"#;
+        // Space that is a control character makes a string look for them.
+        for before in ["", "\t"] {
+            for cut in 2..whole.len() {
+                let line = format!("{before}{}", &whole[..cut]);
+                let refused = validate(line.as_bytes()).unwrap_err();
+                let in_escape = line.len() - refused.at <= 6 && refused.expected != "the end of a string";
+                assert!(refused.at == line.len() || in_escape, "{line:?}: {refused:?}");
+            }
         }
     }
 }
