@@ -13,6 +13,8 @@ pub(super) const AT_ONCE: Duration = Duration::from_millis(20);
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 /// With so many waiting, the next request waits until one of them is done.
 const MOST: usize = 1024;
+/// The same with lines of so many bytes.
+const MOST_BYTES: usize = 64 << 20;
 
 /// A line of the input whose request waits.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct WaitingRequest {
 #[derive(Debug, Default)]
 pub(super) struct WaitingRequests {
     all: VecDeque<WaitingRequest>,
+    /// How long their lines are together.
+    bytes: usize,
 }
 
 /// Whether a request can be carried out now.
@@ -45,7 +49,7 @@ impl WaitingRequests {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.all.len() >= MOST
+        self.all.len() >= MOST || self.bytes >= MOST_BYTES
     }
 
     /// When the request of a line has its turn.
@@ -68,6 +72,7 @@ impl WaitingRequests {
 
     /// Puts a request at the end, which is given up after `until`.
     pub(super) fn add(&mut self, line: Vec<u8>, session: u64, until: Millis) {
+        self.bytes += line.len();
         self.all.push_back(WaitingRequest { line, session, until });
     }
 
@@ -89,6 +94,7 @@ impl WaitingRequests {
                 still.push_back(waiting);
             }
         }
+        self.bytes = still.iter().map(|waiting| waiting.line.len()).sum();
         self.all = still;
         Ok(())
     }
@@ -106,6 +112,22 @@ mod tests {
 
     fn json(text: &str) -> Json<'_> {
         Json::parse(text).unwrap()
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_requests_and_bytes() {
+        let mut waiting = WaitingRequests::default();
+        let mut fill = |line: Vec<u8>, count: usize| {
+            for _ in 0..count {
+                assert!(!waiting.is_full());
+                waiting.add(line.clone(), 1, 0);
+            }
+            assert!(waiting.is_full());
+            waiting.try_each(0, |_, _| Ok::<_, ()>(true)).unwrap();
+            assert!(!waiting.is_full(), "those that are answered take no room");
+        };
+        fill(Vec::new(), MOST);
+        fill(vec![b' '; MOST_BYTES / 2], 2);
     }
 
     #[test]
