@@ -93,9 +93,10 @@ fn text_that_is_being_typed_stays_text() {
     terminal.until_text("\n  y allow").send("x\t");
     terminal.until_text("tab answers").send("nn");
     terminal.until_text("\nyesynn").send("\tn");
-    terminal.until_text("All right.").until_text("\nyesynn");
+    terminal.until_text("All right.").until_text("\nyesynn").until_idle();
     assert!(!talk.world.work().join("made").exists());
-    terminal.send("\x03\x04");
+    terminal.send("\x03");
+    terminal.until_gone("yesynn").send("\x04");
     assert!(terminal.ended());
 }
 
@@ -130,7 +131,8 @@ fn a_refusal_can_say_why() {
     terminal.until_text("All right.").until_gone("Run this command?").until_text("\nhalf a thought\n");
     let request = talk.server.seen().pop().unwrap().json()["messages"].to_string();
     assert!(request.contains("The user did not allow this call. make it tomorrow"), "{request}");
-    terminal.send("\x03\x04");
+    terminal.until_idle().send("\x03");
+    terminal.until_gone("half a thought").send("\x04");
     assert!(terminal.ended());
     assert_eq!(records(&talk), ["reject user"]);
 }
