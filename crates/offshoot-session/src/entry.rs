@@ -75,9 +75,9 @@ impl Members {
                 MemberLevel::Own | MemberLevel::Within => (&mut of_entry, &mut is_plain, MOST_MEMBERS),
                 MemberLevel::Item | MemberLevel::Block => (&mut of_blocks, &mut are_plain, MOST_BLOCK_MEMBERS),
             };
-            *is_plain &= found.len() < most && !name.contains(&b'\\');
+            *is_plain &= found.len() < most && !name.has_escape;
             if *is_plain {
-                found.push(Member { level, name: span(name), value: span(value) });
+                found.push(Member { level, name: span(name.text), value: span(value) });
             }
         });
         let of_blocks = are_plain.then_some(of_blocks);

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use byte_marks::ByteMarks;
+use byte_marks::{BLOCK, ByteMarks, block_at};
 pub use repaired::RepairedJson;
 pub(crate) use strict::first_half;
 pub use strict::{strict, strict_with};
@@ -22,7 +22,7 @@ pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
 pub use unfinished::completed;
 pub use validate::{MemberLevel, MembersBelow, SyntaxError, validate};
-pub(crate) use validate::{validate_levels, validate_members};
+pub(crate) use validate::{WrittenName, validate_levels, validate_members};
 pub use write::{Object, push_quoted, quote};
 
 /// One JSON value as text.
@@ -45,6 +45,33 @@ pub enum JsonKind {
     Object,
 }
 
+/// A member that [`Json::parse_levels`] passes on.
+#[derive(Debug, Clone, Copy)]
+pub struct LeveledMember<'a> {
+    level: MemberLevel,
+    name: WrittenName<'a>,
+    value: &'a [u8],
+    text: &'a str,
+}
+
+impl<'a> LeveledMember<'a> {
+    /// Its place.
+    pub fn level(&self) -> MemberLevel {
+        self.level
+    }
+
+    /// Its name as it is written, without quotes; that of an item is empty. `None` if it has escapes: [`Json::members`] reads those.
+    pub fn name(&self) -> Option<&'a [u8]> {
+        (!self.name.has_escape).then_some(self.name.text)
+    }
+
+    /// Its value.
+    pub fn value(&self) -> Json<'a> {
+        let at = (self.value.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        Json { text: self.text.get(at..at + self.value.len()).unwrap_or_default() }
+    }
+}
+
 impl Json<'static> {
     /// `null`.
     pub const NULL: Self = Self { text: "null" };
@@ -60,26 +87,17 @@ impl<'a> Json<'a> {
         Ok(Self::trusted(text))
     }
 
-    /// The same in one pass with a look at members: those of the outermost object and those `below` it. `each` is called with the place,
-    /// the name as it is written, without quotes, and the value; what is in a member comes before the member itself.
+    /// The same in one pass with a look at members: those of the outermost object and those `below` it. What is in a member comes before
+    /// the member itself.
     ///
     /// # Errors
     /// Those of [`Json::parse`]. Members before that position were passed on.
     pub fn parse_levels(
         text: &'a str,
         below: MembersBelow,
-        mut each: impl FnMut(MemberLevel, &'a str, Self),
+        mut each: impl FnMut(LeveledMember<'a>),
     ) -> Result<Self, SyntaxError> {
-        let start = text.as_ptr() as usize;
-        let part = |bytes: &[u8]| {
-            let at = (bytes.as_ptr() as usize).saturating_sub(start);
-            text.get(at..at + bytes.len()).unwrap_or_default()
-        };
-        validate_levels(text.as_bytes(), below, |level, name, value| {
-            // An item has no name.
-            let name = if name.is_empty() { "" } else { part(name) };
-            each(level, name, Self { text: part(value) });
-        })?;
+        validate_levels(text.as_bytes(), below, |level, name, value| each(LeveledMember { level, name, value, text }))?;
         Ok(Self::trusted(text))
     }
 
@@ -276,20 +294,17 @@ const NEAR: usize = 64;
 /// The first quote or backslash. It is usually near.
 #[inline]
 fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
-    let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));
-    let words = near.chunks_exact(size_of::<u64>());
-    let rest = words.remainder();
-    for (at, word) in words.enumerate() {
-        let word = word.try_into().map(u64::from_le_bytes).unwrap_or_default();
-        if let Some(first) = ByteMarks::of(word, b'"').or(ByteMarks::of(word, b'\\')).first() {
-            return Some(at * size_of::<u64>() + first);
+    let mut at = 0;
+    while at < NEAR
+        && let Some(block) = block_at(bytes, at)
+    {
+        if let Some(first) = ByteMarks::of_stops(block).first() {
+            return Some(at + first);
         }
+        at += BLOCK;
     }
-    if far.is_empty() {
-        let before = near.len() - rest.len();
-        return rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|at| before + at);
-    }
-    memchr2(b'"', b'\\', far).map(|at| NEAR + at)
+    let rest = bytes.get(at..)?;
+    memchr2(b'"', b'\\', rest).map(|stop| at + stop)
 }
 
 /// The end of the string whose opening quote is at `at`.

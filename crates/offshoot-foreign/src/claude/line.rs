@@ -91,7 +91,7 @@ impl<'a> ClaudeLine<'a> {
             if name == "message" {
                 line.message = ClaudeMessage::read(value);
             } else {
-                line.put(&name, value);
+                line.put(name.as_bytes(), || value);
             }
         }
         Some(line)
@@ -105,21 +105,24 @@ impl<'a> ClaudeLine<'a> {
         let (mut line, mut message, mut blocks) = (Self::empty(), ClaudeMessage::default(), Vec::new());
         let mut block = ClaudeBlock::default();
         let mut are_plain = true;
-        line.json = Json::parse_levels(text, MESSAGE, |level, name, value| {
-            are_plain &= !name.contains('\\');
-            match level {
-                MemberLevel::Own if name == "message" => {
+        line.json = Json::parse_levels(text, MESSAGE, |member| {
+            let Some(name) = member.name() else {
+                are_plain = false;
+                return;
+            };
+            match member.level() {
+                MemberLevel::Own if name == b"message" => {
                     let read = std::mem::take(&mut message);
-                    line.message = (value.kind() == JsonKind::Object).then_some(read);
+                    line.message = (member.value().kind() == JsonKind::Object).then_some(read);
                 }
-                MemberLevel::Own => line.put(name, value),
-                MemberLevel::Within if name == "content" => {
-                    message.content = Some(value);
+                MemberLevel::Own => line.put(name, || member.value()),
+                MemberLevel::Within if name == b"content" => {
+                    message.content = Some(member.value());
                     message.blocks = std::mem::take(&mut blocks);
                 }
-                MemberLevel::Within => message.put(name, value),
+                MemberLevel::Within => message.put(name, || member.value()),
                 MemberLevel::Item => blocks.push(std::mem::take(&mut block)),
-                MemberLevel::Block => block.put(name, value),
+                MemberLevel::Block => block.put(name, || member.value()),
             }
         })?;
         // A name with escapes may be one of these, too.
@@ -130,24 +133,24 @@ impl<'a> ClaudeLine<'a> {
         })
     }
 
-    fn put(&mut self, name: &str, value: Json<'a>) {
-        let is_true = value.as_bool() == Some(true);
+    fn put(&mut self, name: &[u8], value: impl Fn() -> Json<'a>) {
+        let is_true = || value().as_bool() == Some(true);
         match name {
-            "type" => self.kind = value.as_str().unwrap_or_default(),
-            "uuid" => self.uuid = value.as_str().filter(|id| !id.is_empty()),
-            "parentUuid" => self.parent = value.as_str(),
-            "logicalParentUuid" => self.logical_parent = value.as_str(),
-            "timestamp" => self.time = value.as_str().and_then(|time| parse_iso(&time)),
-            "cwd" => self.cwd = Some(value),
-            "version" => self.version = Some(value),
-            "forkedFrom" => self.forked_from = Some(value),
-            "subtype" => self.subtype = Some(value),
-            "attachment" => self.attachment = Some(value),
-            "origin" => self.origin = Some(value),
-            "rendered" => self.rendered = Some(value),
-            "isMeta" => self.is_meta = is_true,
-            "isCompactSummary" => self.is_summary = is_true,
-            "isSidechain" => self.is_sidechain = is_true,
+            b"type" => self.kind = value().as_str().unwrap_or_default(),
+            b"uuid" => self.uuid = value().as_str().filter(|id| !id.is_empty()),
+            b"parentUuid" => self.parent = value().as_str(),
+            b"logicalParentUuid" => self.logical_parent = value().as_str(),
+            b"timestamp" => self.time = value().as_str().and_then(|time| parse_iso(&time)),
+            b"cwd" => self.cwd = Some(value()),
+            b"version" => self.version = Some(value()),
+            b"forkedFrom" => self.forked_from = Some(value()),
+            b"subtype" => self.subtype = Some(value()),
+            b"attachment" => self.attachment = Some(value()),
+            b"origin" => self.origin = Some(value()),
+            b"rendered" => self.rendered = Some(value()),
+            b"isMeta" => self.is_meta = is_true(),
+            b"isCompactSummary" => self.is_summary = is_true(),
+            b"isSidechain" => self.is_sidechain = is_true(),
             _ => {}
         }
     }
@@ -275,10 +278,10 @@ impl<'a> ClaudeMessage<'a> {
         Some(Self { id, stop_reason, content, blocks })
     }
 
-    fn put(&mut self, name: &str, value: Json<'a>) {
+    fn put(&mut self, name: &[u8], value: impl Fn() -> Json<'a>) {
         match name {
-            "id" => self.id = Some(value),
-            "stop_reason" => self.stop_reason = Some(value),
+            b"id" => self.id = Some(value()),
+            b"stop_reason" => self.stop_reason = Some(value()),
             _ => {}
         }
     }
@@ -312,13 +315,13 @@ impl<'a> ClaudeBlock<'a> {
         Self { kind, id, name, tool_use_id, text }
     }
 
-    fn put(&mut self, name: &str, value: Json<'a>) {
+    fn put(&mut self, name: &[u8], value: impl Fn() -> Json<'a>) {
         match name {
-            "type" => self.kind = Some(value),
-            "id" => self.id = Some(value),
-            "name" => self.name = Some(value),
-            "tool_use_id" => self.tool_use_id = Some(value),
-            "text" => self.text = Some(value),
+            b"type" => self.kind = Some(value()),
+            b"id" => self.id = Some(value()),
+            b"name" => self.name = Some(value()),
+            b"tool_use_id" => self.tool_use_id = Some(value()),
+            b"text" => self.text = Some(value()),
             _ => {}
         }
     }

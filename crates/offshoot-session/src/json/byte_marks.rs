@@ -1,30 +1,51 @@
-//! Looks at eight bytes at once, where a search over many would take longer to begin.
+//! Looks at sixteen bytes at once, where a search over many would take longer to begin.
 
-/// Some of the eight bytes of a word. Only the first one is sure: what is behind it may be marked by mistake.
+use wide::u8x16;
+
+/// How many bytes are looked at at once.
+pub(super) const BLOCK: usize = 16;
+
+/// Some bytes of a block: a bit for each of them, the first byte's at the low end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ByteMarks(u64);
+pub(super) struct ByteMarks(u32);
 
 impl ByteMarks {
-    /// Those that are less than `least`, which is at most 128.
-    pub(super) fn below(word: u64, least: u8) -> Self {
-        const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-        // A byte that is less takes from the next one, which is why that is not sure.
-        Self(word.wrapping_sub(u64::from_le_bytes([least; 8])) & !word & HIGH)
+    /// Quotes and backslashes.
+    #[inline]
+    pub(super) fn of_stops(block: &[u8; BLOCK]) -> Self {
+        Self(stops(u8x16::new(*block)).to_bitmask())
     }
 
-    /// Those that are this byte.
-    pub(super) fn of(word: u64, byte: u8) -> Self {
-        Self::below(word ^ u64::from_le_bytes([byte; 8]), 1)
+    /// Those that a string must escape.
+    #[inline]
+    pub(super) fn of_escaped(block: &[u8; BLOCK]) -> Self {
+        let block = u8x16::new(*block);
+        let are_controls = block.min(u8x16::splat(b' ' - 1)).simd_eq(block);
+        Self((stops(block) | are_controls).to_bitmask())
     }
 
-    pub(super) fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// The place of the first one in a word made by [`u64::from_le_bytes`].
+    /// The place of the first one.
+    #[inline]
     pub(super) fn first(self) -> Option<usize> {
-        (self.0 != 0).then(|| self.0.trailing_zeros() as usize / 8)
+        (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
     }
+
+    /// Those that are not before a place in the block.
+    #[inline]
+    pub(super) fn from(self, place: usize) -> Self {
+        Self(self.0 & u32::MAX.checked_shl(place as u32).unwrap_or(0))
+    }
+}
+
+#[inline]
+fn stops(block: u8x16) -> u8x16 {
+    block.simd_eq(u8x16::splat(b'"')) | block.simd_eq(u8x16::splat(b'\\'))
+}
+
+/// The block that begins at a place, if the bytes do not end before it does.
+#[inline]
+pub(super) fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    bytes.get(at..)?.first_chunk()
 }
 
 #[cfg(test)]
@@ -32,21 +53,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_is_found_whatever_is_around_it() {
+    fn marked_bytes_are_found_whatever_is_around_them() {
         let around = [0, 1, 0x1f, b' ', b'!', b'"', b'#', b'[', b'\\', b']', 0x7f, 0x80, 0xa2, 0xff];
         for before in around {
             for after in around {
-                for at in 0..8 {
-                    for byte in 0..=u8::MAX {
-                        let mut bytes = [after; 8];
-                        bytes[..at].fill(before);
-                        bytes[at] = byte;
-                        let word = u64::from_le_bytes(bytes);
-                        let first = |is: &dyn Fn(u8) -> bool| bytes.iter().position(|byte| is(*byte));
-                        assert_eq!(ByteMarks::below(word, b' ').first(), first(&|byte| byte < b' '), "{bytes:?}");
-                        assert_eq!(ByteMarks::of(word, b'"').first(), first(&|byte| byte == b'"'), "{bytes:?}");
-                        let both = ByteMarks::of(word, b'\\').or(ByteMarks::below(word, 3));
-                        assert_eq!(both.first(), first(&|byte| byte == b'\\' || byte < 3), "{bytes:?}");
+                for (at, byte) in (0..BLOCK).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))) {
+                    let mut block = [after; BLOCK];
+                    block[..at].fill(before);
+                    block[at] = byte;
+                    for from in [0, at, BLOCK] {
+                        let first = |is: fn(&u8) -> bool| (from..BLOCK).find(|at| is(&block[*at]));
+                        let stop = first(|byte| matches!(byte, b'"' | b'\\'));
+                        assert_eq!(ByteMarks::of_stops(&block).from(from).first(), stop, "{block:?}");
+                        let escaped = first(|byte| matches!(byte, b'"' | b'\\' | 0..b' '));
+                        assert_eq!(ByteMarks::of_escaped(&block).from(from).first(), escaped, "{block:?}");
                     }
                 }
             }

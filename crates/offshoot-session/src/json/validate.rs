@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use super::byte_marks::ByteMarks;
+use super::byte_marks::{BLOCK, ByteMarks, block_at};
 use super::{NEAR, skip_space};
 
 /// The position at which a text stops being JSON.
@@ -39,9 +39,17 @@ pub(crate) fn validate_members<'a>(
 ) -> Result<(), SyntaxError> {
     validate_levels(bytes, MembersBelow::default(), |level, name, value| {
         if level == MemberLevel::Own {
-            each(name, value);
+            each(name.text, value);
         }
     })
+}
+
+/// The name of a member as it is written, without quotes. An item has an empty one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct WrittenName<'a> {
+    pub(crate) text: &'a [u8],
+    /// Whether it may mean another name than it seems to.
+    pub(crate) has_escape: bool,
 }
 
 /// Where a member is.
@@ -67,8 +75,45 @@ pub struct MembersBelow {
     pub list: &'static [u8],
 }
 
+/// For each open container whether it is an object, in bits: few lines need memory for it.
+#[derive(Default)]
+struct OpenContainers {
+    depth: usize,
+    innermost: u64,
+    /// The bits around the innermost ones.
+    outer: Vec<u64>,
+}
+
+impl OpenContainers {
+    const TOGETHER: usize = u64::BITS as usize;
+
+    #[inline]
+    fn begin(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(Self::TOGETHER) {
+            self.outer.push(self.innermost);
+        }
+        self.innermost = self.innermost << 1 | u64::from(is_object);
+        self.depth += 1;
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        self.depth -= 1;
+        self.innermost >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(Self::TOGETHER) {
+            self.innermost = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    /// Whether the innermost one is an object; `None` if none is open.
+    #[inline]
+    fn is_object(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.innermost & 1 == 1)
+    }
+}
+
 /// A member whose value has begun: its name and where its value starts.
-type Begun<'a> = Option<(&'a [u8], usize)>;
+type Begun<'a> = Option<(WrittenName<'a>, usize)>;
 
 /// The values that have begun and that [`validate_levels`] passes on when they end. The depth is the number of open
 /// containers.
@@ -82,7 +127,7 @@ struct OpenValues<'a> {
 
 impl<'a> OpenValues<'a> {
     #[inline]
-    fn begin_member(&mut self, depth: usize, begun: (&'a [u8], usize), below: MembersBelow) {
+    fn begin_member(&mut self, depth: usize, begun: (WrittenName<'a>, usize), below: MembersBelow) {
         match depth {
             1 => self.member = Some(begun),
             2 if is_named(self.member, below.within) => self.inner = Some(begun),
@@ -99,10 +144,10 @@ impl<'a> OpenValues<'a> {
     }
 
     #[inline]
-    fn end(&mut self, depth: usize) -> Option<(MemberLevel, &'a [u8], usize)> {
+    fn end(&mut self, depth: usize) -> Option<(MemberLevel, WrittenName<'a>, usize)> {
         match depth {
             4 => self.block.take().map(|(name, start)| (MemberLevel::Block, name, start)),
-            3 => self.item.take().map(|start| (MemberLevel::Item, &b""[..], start)),
+            3 => self.item.take().map(|start| (MemberLevel::Item, WrittenName::default(), start)),
             2 => self.inner.take().map(|(name, start)| (MemberLevel::Within, name, start)),
             1 => self.member.take().map(|(name, start)| (MemberLevel::Own, name, start)),
             _ => None,
@@ -111,19 +156,20 @@ impl<'a> OpenValues<'a> {
 }
 
 fn is_named(member: Begun<'_>, name: &[u8]) -> bool {
-    member.is_some_and(|(known, _)| known == name)
+    member.is_some_and(|(known, _)| known.text == name)
 }
 
 /// [`validate_members`] that also passes on what is in one member, before that member.
 pub(crate) fn validate_levels<'a>(
     bytes: &'a [u8],
     below: MembersBelow,
-    mut each: impl FnMut(MemberLevel, &'a [u8], &'a [u8]),
+    mut each: impl FnMut(MemberLevel, WrittenName<'a>, &'a [u8]),
 ) -> Result<(), SyntaxError> {
     // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
-    let strings_are_clean = !bytes.chunks(1024).any(|chunk| chunk.iter().fold(false, |any, b| any | (*b < 0x20)));
+    let strings_are_clean =
+        bytes.chunks(1024).all(|chunk| chunk.iter().fold(u8::MAX, |least, b| least.min(*b)) >= b' ');
     let mut values = OpenValues::default();
-    let mut open: Vec<bool> = Vec::new(); // for each open container, whether it is an object
+    let mut open = OpenContainers::default();
     let mut at = skip_space(bytes, 0);
     loop {
         at = match bytes.get(at) {
@@ -132,10 +178,10 @@ pub(crate) fn validate_levels<'a>(
                 if bytes.get(inside) == Some(&b'}') {
                     inside + 1
                 } else {
-                    open.push(true);
+                    open.begin(true);
                     let begun = member_name(bytes, inside, strings_are_clean)?;
                     at = begun.1;
-                    values.begin_member(open.len(), begun, below);
+                    values.begin_member(open.depth, begun, below);
                     continue;
                 }
             }
@@ -144,13 +190,13 @@ pub(crate) fn validate_levels<'a>(
                 if bytes.get(inside) == Some(&b']') {
                     inside + 1
                 } else {
-                    open.push(false);
+                    open.begin(false);
                     at = inside;
-                    values.begin_list(open.len(), at, below);
+                    values.begin_list(open.depth, at, below);
                     continue;
                 }
             }
-            Some(b'"') => string(bytes, at, strings_are_clean)?,
+            Some(b'"') => string(bytes, at, strings_are_clean)?.0,
             Some(b'-' | b'0'..=b'9') => number(bytes, at)?,
             Some(b't') => literal(bytes, at, b"true")?,
             Some(b'f') => literal(bytes, at, b"false")?,
@@ -159,13 +205,13 @@ pub(crate) fn validate_levels<'a>(
         };
         // After a value: close the containers that end here, then continue with the next value.
         loop {
-            let ended = values.end(open.len());
+            let ended = values.end(open.depth);
             if let Some((level, name, start)) = ended {
                 each(level, name, &bytes[start..at]);
             }
             let is_in_list = matches!(ended, Some((MemberLevel::Item, ..)));
             at = skip_space(bytes, at);
-            let Some(is_object) = open.last().copied() else {
+            let Some(is_object) = open.is_object() else {
                 return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
             };
             match (bytes.get(at), is_object) {
@@ -173,7 +219,7 @@ pub(crate) fn validate_levels<'a>(
                     let name = skip_space(bytes, at + 1);
                     let begun = member_name(bytes, name, strings_are_clean)?;
                     at = begun.1;
-                    values.begin_member(open.len(), begun, below);
+                    values.begin_member(open.depth, begun, below);
                     break;
                 }
                 (Some(b','), false) => {
@@ -184,7 +230,7 @@ pub(crate) fn validate_levels<'a>(
                     break;
                 }
                 (Some(b'}'), true) | (Some(b']'), false) => {
-                    open.pop();
+                    open.end();
                     at += 1;
                 }
                 (_, true) => return fail(at, "`,` or `}`").map(drop),
@@ -194,63 +240,83 @@ pub(crate) fn validate_levels<'a>(
     }
 }
 
-/// Reads `"name" :` and returns the name without quotes and the position of the value.
-fn member_name(bytes: &[u8], start: usize, clean: bool) -> Result<(&[u8], usize), SyntaxError> {
+/// Reads `"name" :` and returns the name and the position of the value.
+fn member_name(bytes: &[u8], start: usize, clean: bool) -> Result<(WrittenName<'_>, usize), SyntaxError> {
     let failed = |at, expected| Err(SyntaxError { at, expected });
     if bytes.get(start) != Some(&b'"') {
         return failed(start, "a member name");
     }
-    let end = string(bytes, start, clean)?;
+    let (end, has_escape) = string(bytes, start, clean)?;
     let at = skip_space(bytes, end);
     if bytes.get(at) != Some(&b':') {
         return failed(at, "`:`");
     }
-    Ok((bytes.get(start + 1..end - 1).unwrap_or_default(), skip_space(bytes, at + 1)))
+    let text = bytes.get(start + 1..end - 1).unwrap_or_default();
+    Ok((WrittenName { text, has_escape }, skip_space(bytes, at + 1)))
 }
 
-fn string(bytes: &[u8], start: usize, clean: bool) -> ValidationStep {
-    let mut at = start + 1;
-    // Words without a stop since the last one.
+/// The place after the string that begins at `start`, and whether it has an escape. `clean` bytes have no control character.
+fn string(bytes: &[u8], start: usize, clean: bool) -> Result<(usize, bool), SyntaxError> {
+    if !clean {
+        return string_by_bytes(bytes, start);
+    }
+    let (mut at, mut has_escape) = (start + 1, false);
+    // In code an escape is near the one before. A search over many bytes pays when none has come for a while.
     let mut quiet = 0;
     loop {
-        // In code an escape is near the one before. Eight bytes are looked at at once, until a search over many pays.
-        let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).filter(|_| quiet < NEAR / size_of::<u64>());
-        let stop = match word {
-            Some(word) => {
-                let word = u64::from_le_bytes(*word);
-                match ByteMarks::of(word, b'"').or(ByteMarks::of(word, b'\\')).first() {
-                    Some(first) => first,
-                    None if clean => {
-                        (at, quiet) = (at + size_of::<u64>(), quiet + 1);
-                        continue;
-                    }
-                    None => size_of::<u64>(),
+        if quiet < NEAR / BLOCK
+            && let Some(block) = block_at(bytes, at)
+        {
+            let (begin, mut marks) = (at, ByteMarks::of_stops(block));
+            at += BLOCK;
+            quiet += 1;
+            while let Some(stop) = marks.first() {
+                let stop = begin + stop;
+                if bytes.get(stop) == Some(&b'"') {
+                    return Ok((stop + 1, has_escape));
                 }
+                let behind = escape(bytes, stop)?;
+                (at, quiet, has_escape) = (behind.max(begin + BLOCK), 0, true);
+                marks = marks.from(behind - begin);
             }
-            None => {
-                let rest = bytes.get(at..).unwrap_or(&[]);
-                match memchr2(b'"', b'\\', rest) {
-                    Some(stop) => stop,
-                    None => return fail(bytes.len(), "the end of a string"),
-                }
-            }
-        };
-        quiet = 0;
-        if !clean && let Some(control) = bytes[at..at + stop].iter().position(|b| *b < 0x20) {
-            return fail(at + control, "no control character in a string");
+            continue;
         }
-        at += stop;
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(stop) = memchr2(b'"', b'\\', rest).map(|stop| at + stop) else {
+            return Err(SyntaxError { at: bytes.len(), expected: "the end of a string" });
+        };
+        if bytes.get(stop) == Some(&b'"') {
+            return Ok((stop + 1, has_escape));
+        }
+        (at, quiet, has_escape) = (escape(bytes, stop)?, 0, true);
+    }
+}
+
+/// The same of any bytes.
+fn string_by_bytes(bytes: &[u8], start: usize) -> Result<(usize, bool), SyntaxError> {
+    let (mut at, mut has_escape) = (start + 1, false);
+    loop {
         match bytes.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = escape(bytes, at)?,
-            // The end of a word, or of the line; the next search tells.
-            _ => {}
+            Some(b'"') => return Ok((at + 1, has_escape)),
+            Some(b'\\') => (at, has_escape) = (escape(bytes, at)?, true),
+            Some(0..b' ') => return Err(SyntaxError { at, expected: "no control character in a string" }),
+            Some(_) => at += 1,
+            None => return Err(SyntaxError { at, expected: "the end of a string" }),
         }
     }
 }
 
 /// The place after the escape that begins at `at`.
+#[inline]
 fn escape(bytes: &[u8], at: usize) -> ValidationStep {
+    match bytes.get(at + 1) {
+        // What code has.
+        Some(b'n' | b'"') => Ok(at + 2),
+        _ => other_escape(bytes, at),
+    }
+}
+
+fn other_escape(bytes: &[u8], at: usize) -> ValidationStep {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
         Some(b'u') => {
@@ -332,11 +398,20 @@ mod tests {
     }
 
     #[test]
+    fn names_with_escapes_are_told() {
+        let mut names = Vec::new();
+        let text =
+            br#"{"a":"\n","\u0061":{"\n":1},"a name that is longer than a few words":1,"a name that is longer \t":2}"#;
+        validate_levels(text, MembersBelow::default(), |_, name, _| names.push(name.has_escape)).unwrap();
+        assert_eq!(names, [false, true, false, true]);
+    }
+
+    #[test]
     fn what_is_in_one_member_is_handed_out_before_it() {
         let mut members = Vec::new();
         let below = MembersBelow { within: b"m", list: b"l" };
         let text = br#"{"a":{"x":1},"m":{"x":{"y":[{"z":1}]},"u":[1] , "v" : "w"},"m":[{"x":1}],"m":{},"b":2}"#;
-        validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
+        validate_levels(text, below, |level, name, value| members.push((level, name.text, value))).unwrap();
         let (own, within) = (MemberLevel::Own, MemberLevel::Within);
         let expected: [(MemberLevel, &[u8], &[u8]); 8] = [
             (own, b"a", br#"{"x":1}"#),
@@ -352,7 +427,7 @@ mod tests {
 
         let mut members = Vec::new();
         let text = br#"{"l":[{"x":1}],"m":{"l":[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}],"l":{"x":4},"l":[]}}"#;
-        validate_levels(text, below, |level, name, value| members.push((level, name, value))).unwrap();
+        validate_levels(text, below, |level, name, value| members.push((level, name.text, value))).unwrap();
         let (item, block) = (MemberLevel::Item, MemberLevel::Block);
         let expected: [(MemberLevel, &[u8], &[u8]); 11] = [
             (own, b"l", br#"[{"x":1}]"#),
@@ -368,6 +443,21 @@ mod tests {
             (own, b"m", br#"{"l":[ {"x":[{"y":1}],"z":{"l":[0]}} , 2,[{"x":3}],{}],"l":{"x":4},"l":[]}"#),
         ];
         assert_eq!(members, expected);
+    }
+
+    #[test]
+    fn containers_end_as_they_began_at_any_depth() {
+        let is_object = |at: usize| at.is_multiple_of(3) || at % 7 == 1;
+        for depth in [1, 2, 63, 64, 65, 127, 128, 129, 1000] {
+            let begin: String = (0..depth).map(|at| if is_object(at) { "{\"a\":" } else { "[" }).collect();
+            let mut text = begin + "1";
+            for at in (0..depth).rev() {
+                let (end, other) = if is_object(at) { ('}', ']') } else { (']', '}') };
+                assert!(validate(format!("{text}{other}").as_bytes()).is_err(), "{text}{other}");
+                text.push(end);
+            }
+            assert_eq!(validate(text.as_bytes()), Ok(()), "{text}");
+        }
     }
 
     #[test]

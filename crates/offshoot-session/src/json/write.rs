@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Json;
-use super::byte_marks::ByteMarks;
+use super::byte_marks::{BLOCK, ByteMarks};
 
 /// Most objects are not longer.
 const USUAL: usize = 512;
@@ -117,23 +117,16 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Where the first byte is that a string must escape. Eight bytes are looked at at once.
+/// Where the first byte is that a string must escape.
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    let words = bytes.chunks_exact(size_of::<u64>());
-    let rest = words.remainder();
-    for (at, word) in words.enumerate() {
-        let word = word.try_into().map(u64::from_le_bytes).unwrap_or_default();
-        if let Some(first) = escaped_in(word).first() {
-            return Some(at * size_of::<u64>() + first);
+    let (blocks, rest) = bytes.as_chunks();
+    for (at, block) in blocks.iter().enumerate() {
+        if let Some(first) = ByteMarks::of_escaped(block).first() {
+            return Some(at * BLOCK + first);
         }
     }
     let near = rest.iter().position(|byte| ESCAPED[usize::from(*byte)])?;
     Some(bytes.len() - rest.len() + near)
-}
-
-/// Marks the bytes of a word that a string must escape.
-fn escaped_in(word: u64) -> ByteMarks {
-    ByteMarks::below(word, b' ').or(ByteMarks::of(word, b'"')).or(ByteMarks::of(word, b'\\'))
 }
 
 /// Which bytes a string must escape.
