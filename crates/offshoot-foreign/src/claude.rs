@@ -24,7 +24,7 @@ use offshoot_session::kind::{Kind, Role};
 
 use crate::composing::Composing;
 use crate::growth::{Coming, EntryAt, Growth, Parent};
-use crate::key::{Key, hex_hash, print_of};
+use crate::key::{ForeignId, Key, hex_hash, print_of};
 use crate::mapper::{Mapper, Names};
 use crate::planned::{ForeignHead, PlannedEntry, Shape, Spans};
 use crate::record::RecordSpan;
@@ -88,6 +88,10 @@ fn coming(draft: &ClaudeDraft, form: ClaudeForm) -> Coming<ClaudeForm> {
 
 impl Mapper for ClaudeMapper {
     type Form = ClaudeForm;
+
+    fn expect(&mut self, more: usize) {
+        self.growth.expect(more);
+    }
 
     fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<Planned>) {
         if let Some(line) = ClaudeLine::read(record) {
@@ -194,14 +198,13 @@ impl ClaudeMapper {
             self.state(span, line, out);
             return;
         }
-        let mut draft = ClaudeDraft::of(line, span, print_of(line.json.text()));
+        let draft = ClaudeDraft::of(line, span, print_of(line.json.text()));
         match self.growth.print(draft.key()) {
             // Some versions write lines twice.
-            Some(print) if print == draft.print => return,
-            Some(_) => draft.version = Some(hex_hash(&[line.json.text().as_bytes()], 8)),
-            None => {}
+            Some(print) if print == draft.print => {}
+            Some(_) => self.take_draft(draft.with_version(hex_hash(&[line.json.text().as_bytes()], 8)), out),
+            None => self.take_draft(draft, out),
         }
-        self.take_draft(draft, out);
     }
 
     fn take_draft(&mut self, draft: ClaudeDraft, out: &mut Vec<Planned>) {
@@ -285,7 +288,7 @@ impl ClaudeMapper {
             ClaudeRecord::BashInput => self.open = Some(Open::Bash(draft)),
             ClaudeRecord::Summary => self.compaction(&draft, None, out),
             _ => {
-                let parent = named(&mut self.growth, draft.parent.as_deref());
+                let parent = named(&mut self.growth, draft.parent.as_ref());
                 self.plain(&draft, parent, out);
             }
         }
@@ -313,7 +316,7 @@ impl ClaudeMapper {
             | ClaudeRecord::Summary
             | ClaudeRecord::Other
             | ClaudeRecord::State => {
-                Coming { name: self.names.number(&draft.name), ..coming(draft, ClaudeForm::Other) }
+                Coming { name: self.names.number(&draft.details().name), ..coming(draft, ClaudeForm::Other) }
             }
         };
         let is_root = parent == Parent::Root;
@@ -337,7 +340,7 @@ impl ClaudeMapper {
 
     fn note_calls(&mut self, draft: &ClaudeDraft) {
         if draft.record == ClaudeRecord::Answer {
-            for (call, name) in &draft.tools {
+            for (call, name) in &draft.details().tools {
                 let number = self.names.number(name);
                 self.calls.insert(*call, number);
             }
@@ -346,8 +349,9 @@ impl ClaudeMapper {
 
     fn results(&mut self, draft: &ClaudeDraft, mut parent: Parent, out: &mut Vec<Planned>) -> Option<EntryAt> {
         let mut last = None;
-        let beside = draft.beside.map(|name| (self.names.number(name), draft.calls.len()));
-        for (part, call) in draft.calls.iter().enumerate() {
+        let details = draft.details();
+        let beside = details.beside.map(|name| (self.names.number(name), details.answered.len()));
+        for (part, call) in details.answered.iter().enumerate() {
             let name = self.calls.remove(call).unwrap_or_default();
             let next = Coming { part: part as u32, name, ..coming(draft, ClaudeForm::Result) };
             let at = self.growth.plan(numbered(next, part), parent, out);
@@ -366,26 +370,22 @@ impl ClaudeMapper {
 
     /// The answer, then what stood between its lines, one below the other.
     fn answer(&mut self, group: &AnswerGroup, is_aborted: bool, out: &mut Vec<Planned>) {
-        let Some(first) = group.parts.first().cloned() else { return };
-        let is_ended = group.parts.iter().any(|part| part.is_ended);
-        let spans: Vec<RecordSpan> = group.parts.iter().map(|part| part.span).collect();
+        let is_ended = group.parts().any(|part| part.details().is_ended);
         let next = Coming {
-            spans: spans.into(),
+            spans: group.parts().map(|part| part.span).collect(),
             part: u32::from(is_aborted && !is_ended),
-            ..coming(&first, ClaudeForm::Answer)
+            ..coming(&group.first, ClaudeForm::Answer)
         };
-        let parent = named(&mut self.growth, first.parent.as_deref());
+        let parent = named(&mut self.growth, group.first.parent.as_ref());
         let at = self.growth.plan(next, parent, out);
-        for part in &group.parts {
+        for part in group.parts() {
             self.growth.name(part.key(), at, part.print);
         }
-        self.note_said(&first, at);
-        let mut tip = at;
-        let mut passed = vec![at];
+        self.note_said(&group.first, at);
+        let (mut tip, mut passed) = (at, Vec::new());
         for held in &group.held {
             if let Some(last) = self.plain(held, Parent::Of(tip), out) {
-                passed.push(last);
-                tip = last;
+                passed.push(std::mem::replace(&mut tip, last));
             }
         }
         for at in passed.into_iter().filter(|at| *at < tip) {
@@ -394,12 +394,12 @@ impl ClaudeMapper {
     }
 
     fn bash(&mut self, input: &ClaudeDraft, output: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
-        let parent = named(&mut self.growth, input.parent.as_deref());
+        let parent = named(&mut self.growth, input.parent.as_ref());
         let Some(output) = output else {
             self.plain(input, parent, out);
             return;
         };
-        let next = Coming { spans: vec![input.span, output.span].into(), ..coming(input, ClaudeForm::Bash) };
+        let next = Coming { spans: [input.span, output.span].into_iter().collect(), ..coming(input, ClaudeForm::Bash) };
         let at = self.growth.plan(next, parent, out);
         for draft in [input, output] {
             self.growth.name(draft.key(), at, draft.print);
@@ -408,7 +408,8 @@ impl ClaudeMapper {
     }
 
     fn compaction(&mut self, first: &ClaudeDraft, summary: Option<&ClaudeDraft>, out: &mut Vec<Planned>) {
-        let parent = match &first.logical_parent {
+        let details = first.details();
+        let parent = match &details.logical_parent {
             Some(before) => {
                 let parent = named_here(&mut self.growth, before);
                 if parent == Parent::Root && self.last_said.is_none() {
@@ -416,16 +417,15 @@ impl ClaudeMapper {
                 }
                 parent
             }
-            None if first.parent.is_some() => named(&mut self.growth, first.parent.as_deref()),
+            None if first.parent.is_some() => named(&mut self.growth, first.parent.as_ref()),
             None => self.last_said.map_or(Parent::Root, |at| Parent::Of(self.growth.tip(at))),
         };
-        let kept = first.kept.and_then(|kept| self.growth.find(kept));
+        let kept = details.kept.and_then(|kept| self.growth.find(kept));
         let mut steps = self.steps_left;
         let kept = kept.filter(|kept| parent.at().is_some_and(|at| self.growth.is_above(*kept, at, &mut steps)));
         self.steps_left = steps;
-        let spans: Vec<RecordSpan> = std::iter::once(first).chain(summary).map(|draft| draft.span).collect();
         let next = Coming {
-            spans: spans.into(),
+            spans: std::iter::once(first).chain(summary).map(|draft| draft.span).collect(),
             refers: kept.and_then(|kept| self.growth.id(kept)),
             ..coming(first, ClaudeForm::Compaction)
         };
@@ -446,11 +446,11 @@ fn numbered(coming: Coming<ClaudeForm>, part: usize) -> Coming<ClaudeForm> {
 }
 
 /// The entry of an id on which the next one hangs.
-fn named(growth: &mut Growth, id: Option<&str>) -> Parent {
+fn named(growth: &mut Growth, id: Option<&ForeignId>) -> Parent {
     match id {
-        Some(id) => match growth.find(Key::of(id)) {
+        Some(id) => match growth.find(id.key()) {
             Some(at) => Parent::Of(growth.tip(at)),
-            None => Parent::Unknown(id.to_owned()),
+            None => Parent::Unknown(id.clone()),
         },
         None => Parent::Root,
     }
@@ -458,7 +458,7 @@ fn named(growth: &mut Growth, id: Option<&str>) -> Parent {
 
 /// The same for an id that may be one of another file.
 fn named_here(growth: &mut Growth, id: &str) -> Parent {
-    match named(growth, Some(id)) {
+    match named(growth, Some(&ForeignId::of(id))) {
         Parent::Unknown(_) => Parent::Root,
         known => known,
     }

@@ -371,9 +371,9 @@ impl CodexMapper {
         if let Some(open) = self.open.take()
             && let Some(first) = open.items.first()
         {
-            let spans: Vec<RecordSpan> = open.items.iter().map(|item| item.span).chain(open.usage).collect();
+            let spans = open.items.iter().map(|item| item.span).chain(open.usage);
             let coming = Coming {
-                spans: spans.into(),
+                spans: spans.collect(),
                 part: u32::from(is_aborted),
                 name: self.settings.model,
                 ..coming(first, CodexForm::Answer)

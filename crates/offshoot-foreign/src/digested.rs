@@ -17,6 +17,8 @@ use crate::record::{RawRecord, RecordSpan};
 /// How much is read at once to find the end of a record.
 const SHORTEST_PIECE: u64 = 16 << 10;
 const LONGEST_PIECE: u64 = 1 << 20;
+/// Room is made for so many records of a stretch.
+const USUAL_RECORDS: usize = 256;
 
 /// Makes digests of records that follow each other.
 pub(crate) trait RecordDigester: Default {
@@ -72,7 +74,7 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    pub(crate) const USUAL: Self = Self { shortest: 8 << 20, stretch: 512 << 10, longest: 4 << 20 };
+    pub(crate) const USUAL: Self = Self { shortest: 8 << 20, stretch: 1 << 20, longest: 4 << 20 };
 
     /// Whether several threads read so many bytes.
     pub(crate) fn divides(self, length: u64) -> bool {
@@ -97,7 +99,8 @@ pub(crate) fn for_each_digest<D: RecordDigester>(
     let read = |at: usize| {
         let mut window = waiting().pop().unwrap_or_default();
         let digester = D::default();
-        let mut reader = StretchReader { medium, division, length, digester, found: Vec::new(), lines: 0 };
+        let mut reader =
+            StretchReader { medium, division, length, digester, found: Vec::with_capacity(USUAL_RECORDS), lines: 0 };
         let read = reader.read(at as u64 * division.stretch, &mut window);
         waiting().push(window);
         read.map(|()| Stretch { found: reader.found, lines: reader.lines })

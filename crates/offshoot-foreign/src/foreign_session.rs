@@ -114,7 +114,9 @@ impl<M: Mapper> Reading<M> {
         for_each_digest::<M::Digester>(medium, division, |found| {
             if !is_expected && found.span().at >= division.stretch {
                 is_expected = true;
-                self.gathered.expect(found.span().at, medium.len()?);
+                let more = self.gathered.expected(found.span().at, medium.len()?);
+                self.gathered.tree.expect(more);
+                self.mapper.expect(more);
             }
             let (span, is_terminated) = match found {
                 FoundRecord::Digest(span, digest) => {
@@ -191,11 +193,11 @@ impl<F> Gathered<F> {
         }
     }
 
-    /// Makes room for the entries of the rest, if they are like those before `at`. Growing step by step takes longer.
-    fn expect(&mut self, at: u64, length: u64) {
+    /// How many entries the rest has if it is like what is before `at`. To make room for them at once takes less time.
+    fn expected(&self, at: u64, length: u64) -> usize {
         let so_far = self.shapes.len() as u64;
         let rest = (so_far * (length - at) / at.max(1)).min(length / SHORTEST_USUAL);
-        self.tree.expect(usize::try_from(rest).unwrap_or_default());
+        usize::try_from(rest).unwrap_or_default()
     }
 
     fn add(&mut self, entry: PlannedEntry<F>) {

@@ -5,7 +5,7 @@ use offshoot_session::clock::Millis;
 use offshoot_session::id::EntryId;
 use offshoot_session::kind::{Kind, Role};
 
-use crate::key::{Key, hex_hash};
+use crate::key::{ForeignId, Key, hex_hash};
 use crate::known_ids::{KnownId, KnownIds};
 use crate::planned::{PlannedEntry, Shape, Spans};
 
@@ -50,7 +50,7 @@ pub(crate) enum Parent {
     Root,
     Of(EntryAt),
     /// No record has had this id yet.
-    Unknown(String),
+    Unknown(ForeignId),
 }
 
 impl Parent {
@@ -88,6 +88,12 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
+    /// Makes room for so many more entries.
+    pub(crate) fn expect(&mut self, more: usize) {
+        self.entries.reserve(more);
+        self.known.expect(more);
+    }
+
     pub(crate) fn last(&self) -> Option<EntryAt> {
         self.entries.len().checked_sub(1).map(|at| EntryAt(at as u32))
     }
@@ -98,7 +104,7 @@ impl Growth {
         let parent = match parent {
             Parent::Root => None,
             Parent::Of(at) => self.id(at),
-            Parent::Unknown(id) => Some(EntryId::new(id)),
+            Parent::Unknown(id) => Some(id.entry_id()),
         };
         let id = coming.id;
         let at = self.add(id.clone(), above, coming.is_typed);
@@ -191,7 +197,7 @@ impl Growth {
         }
         let own = self.entries.get(at.index())?.own;
         if let Some(key) = self.known.key(own) {
-            return Some(EntryId::new(key.uuid()));
+            return Some(key.uuid());
         }
         let place = self.other_ids.binary_search_by_key(&at.0, |(of, _)| *of).ok()?;
         self.other_ids.get(place).map(|(_, id)| id.clone())

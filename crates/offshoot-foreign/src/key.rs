@@ -1,5 +1,6 @@
 //! Foreign ids as keys of 16 bytes: UUIDs as they are, other texts by their hash.
 
+use offshoot_session::id::EntryId;
 use sha2::{Digest as _, Sha256};
 
 /// A foreign id in a map.
@@ -24,26 +25,48 @@ impl Key {
     }
 
     /// The UUID of which it is the key.
-    pub(crate) fn uuid(self) -> String {
-        uuid::Uuid::from_bytes(self.0).hyphenated().to_string()
+    pub(crate) fn uuid(self) -> EntryId {
+        EntryId::new(uuid::Uuid::from_bytes(self.0).hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()))
+    }
+}
+
+/// A foreign id in little room: of a UUID its key says it all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ForeignId {
+    key: Key,
+    /// An id that is no UUID.
+    other: Option<Box<str>>,
+}
+
+impl ForeignId {
+    pub(crate) fn of(id: &str) -> Self {
+        match bytes_of_uuid(id.as_bytes()) {
+            Some(uuid) => Self { key: Key(uuid), other: None },
+            None => Self { key: Key::of(id), other: Some(id.into()) },
+        }
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The id as it is.
+    pub(crate) fn entry_id(&self) -> EntryId {
+        self.other.as_deref().map_or_else(|| self.key.uuid(), EntryId::from)
     }
 }
 
 /// A UUID in its usual spelling, in lower case.
 fn bytes_of_uuid(text: &[u8]) -> Option<[u8; 16]> {
-    if text.len() != 36 {
-        return None;
-    }
-    let groups = [(0, 8), (9, 4), (14, 4), (19, 4), (24, 12)];
-    let are_dashes = [8, 13, 18, 23].iter().all(|at| text.get(*at) == Some(&b'-'));
-    let mut digits = groups.iter().flat_map(|(from, length)| text.iter().skip(*from).take(*length));
-    let mut key = [0; 16];
+    const PAIRS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    let text: &[u8; 36] = text.try_into().ok()?;
+    let are_dashes = [8, 13, 18, 23].iter().all(|at| text[*at] == b'-');
     let mut wrong = u8::from(!are_dashes);
-    for byte in &mut key {
-        let (high, low) = (DIGITS[usize::from(*digits.next()?)], DIGITS[usize::from(*digits.next()?)]);
+    let key = PAIRS.map(|at| {
+        let (high, low) = (DIGITS[usize::from(text[at])], DIGITS[usize::from(text[at + 1])]);
         wrong |= (high | low) & 0xF0;
-        *byte = high << 4 | low & 15;
-    }
+        high << 4 | low & 15
+    });
     (wrong == 0).then_some(key)
 }
 
@@ -78,13 +101,23 @@ pub(crate) fn print_of(text: &str) -> u32 {
     let bytes = text.as_bytes();
     let (front, back) =
         (bytes.get(..END).unwrap_or(bytes), bytes.get(bytes.len().saturating_sub(END)..).unwrap_or(bytes));
-    let mut print = 0xcbf2_9ce4_8422_2325 ^ bytes.len() as u64;
-    for piece in front.chunks(8).chain(back.chunks(8)) {
-        let mut word = [0; 8];
-        word.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
-        print = (print ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        print ^= print >> 32;
+    let mix = |print: &mut u64, word: [u8; 8]| {
+        *print = (*print ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        *print ^= *print >> 32;
+    };
+    // Both ends at once: each step needs the one before.
+    let (mut print, mut behind) = (0xcbf2_9ce4_8422_2325 ^ bytes.len() as u64, 0);
+    let ((front, front_rest), (back, back_rest)) = (front.as_chunks(), back.as_chunks());
+    for (word, other) in front.iter().zip(back) {
+        mix(&mut print, *word);
+        mix(&mut behind, *other);
     }
+    for rest in [front_rest, back_rest] {
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        mix(&mut print, last);
+    }
+    mix(&mut print, behind.to_le_bytes());
     print as u32
 }
 
@@ -103,7 +136,7 @@ mod tests {
         let uuid_text = "01234567-89ab-cdef-0123-456789abcdef";
         let expected = [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
         assert_eq!(bytes_of_uuid(uuid_text.as_bytes()), Some(expected));
-        assert_eq!(Key::of(uuid_text).uuid(), uuid_text);
+        assert_eq!(Key::of(uuid_text).uuid().as_str(), uuid_text);
         assert!(Key::of(uuid_text).is_uuid(uuid_text) && !Key::of("a").is_uuid("a"));
         for at in 0..uuid_text.len() {
             for other in ["g", "A", "x", "/", ":"] {
@@ -114,6 +147,14 @@ mod tests {
         }
         assert_eq!(bytes_of_uuid(b"0123456789abcdef0123456789abcdef0123"), None);
         assert_eq!(bytes_of_uuid(b""), None);
+    }
+
+    #[test]
+    fn an_id_stays_as_it_is() {
+        for id in ["01234567-89ab-cdef-0123-456789abcdef", "01234567-89AB-CDEF-0123-456789ABCDEF", "msg_1", ""] {
+            let foreign = ForeignId::of(id);
+            assert_eq!((foreign.entry_id(), foreign.key()), (EntryId::new(id), Key::of(id)));
+        }
     }
 
     #[test]

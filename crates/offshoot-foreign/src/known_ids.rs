@@ -25,6 +25,13 @@ pub(crate) struct KnownIds {
 }
 
 impl KnownIds {
+    /// Makes room for so many more ids.
+    pub(crate) fn expect(&mut self, more: usize) {
+        let Self { all, places, hasher } = self;
+        all.reserve(more);
+        places.reserve(more, |number| all.get(*number as usize).map_or(0, |known| hasher.hash_one(known.key)));
+    }
+
     /// From now on an id means this. Returns its number, which stays.
     pub(crate) fn put(&mut self, known: KnownId) -> u32 {
         let Self { all, places, hasher } = self;

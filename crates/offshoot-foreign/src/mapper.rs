@@ -17,6 +17,9 @@ pub(crate) trait Mapper: Sized {
     /// What an entry is made of.
     type Form: Copy + std::fmt::Debug + Send + Sync + 'static;
 
+    /// Makes room for so many more entries.
+    fn expect(&mut self, _more: usize) {}
+
     /// Takes the next record. An entry that may still grow is held back.
     fn take(&mut self, span: RecordSpan, record: Json<'_>, out: &mut Vec<PlannedEntry<Self::Form>>);
 

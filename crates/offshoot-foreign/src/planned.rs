@@ -29,11 +29,12 @@ impl Spans {
     }
 }
 
-impl From<Vec<RecordSpan>> for Spans {
-    fn from(all: Vec<RecordSpan>) -> Self {
-        match all.as_slice() {
-            [only] => Self::One(*only),
-            _ => Self::Many(all.into()),
+impl FromIterator<RecordSpan> for Spans {
+    fn from_iter<I: IntoIterator<Item = RecordSpan>>(all: I) -> Self {
+        let mut all = all.into_iter();
+        match (all.next(), all.next()) {
+            (Some(only), None) => Self::One(only),
+            (first, second) => Self::Many(first.into_iter().chain(second).chain(all).collect()),
         }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     let front = bytes.iter().take_while(|byte| **byte == 0).count();
     let bytes = bytes.get(front..).unwrap_or_default();
     // Nearly all of them are UTF-8, which is seen sooner than where they are not.
-    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Reads one record again.

@@ -7,31 +7,36 @@ use offshoot_session::id::EntryId;
 use offshoot_session::json::Json;
 
 use super::line::{ClaudeBlock, ClaudeLine, ClaudeRecord, mark_of};
-use crate::key::{Key, clean};
+use crate::key::{ForeignId, Key, clean};
 use crate::record::RecordSpan;
 
-/// A record that may have to wait.
-#[derive(Debug, Clone)]
+/// A record that may have to wait. Many are passed from thread to thread, so it is small.
+#[derive(Debug)]
 pub(super) struct ClaudeDraft {
     pub(super) span: RecordSpan,
     pub(super) record: ClaudeRecord,
-    pub(super) uuid: EntryId,
-    key: Key,
-    pub(super) parent: Option<String>,
+    uuid: ForeignId,
+    pub(super) parent: Option<ForeignId>,
     pub(super) time: Option<Millis>,
     /// Tells it from another record with the same id.
     pub(super) print: u32,
     pub(super) is_sidechain: bool,
+    details: Option<Box<DraftDetails>>,
+}
+
+/// What only some records say.
+#[derive(Debug, Default)]
+pub(super) struct DraftDetails {
+    /// A print of the record where another one had the same id before.
+    version: Option<String>,
     /// Of an answer: the id of its message.
     pub(super) message: String,
-    /// A print of the record where another one had the same id before.
-    pub(super) version: Option<String>,
-    /// Of an answer: the tools that it calls.
+    /// Of an answer: the calls that it makes, with their tools.
     pub(super) tools: Vec<(Key, String)>,
-    /// Of an answer: the calls that it makes. Of results: the calls that they answer.
-    pub(super) calls: Vec<Key>,
     /// Of an answer: whether it says why it ended.
     pub(super) is_ended: bool,
+    /// Of results: the calls that they answer.
+    pub(super) answered: Vec<Key>,
     /// Of results: the type of a text that stands beside them.
     pub(super) beside: Option<&'static str>,
     /// Of a boundary: the record before it, and the first one that is kept.
@@ -41,87 +46,111 @@ pub(super) struct ClaudeDraft {
     pub(super) name: String,
 }
 
+static NO_DETAILS: DraftDetails = DraftDetails {
+    version: None,
+    message: String::new(),
+    tools: Vec::new(),
+    is_ended: false,
+    answered: Vec::new(),
+    beside: None,
+    logical_parent: None,
+    kept: None,
+    name: String::new(),
+};
+
 impl ClaudeDraft {
     pub(super) fn of(line: &ClaudeLine<'_>, span: RecordSpan, print: u32) -> Self {
         let record = line.record();
-        let uuid = EntryId::new(line.uuid.as_deref().unwrap_or_default());
-        let mut draft = Self {
+        let details = match record {
+            ClaudeRecord::Answer => DraftDetails::of_answer(line),
+            ClaudeRecord::Results(_) => DraftDetails::of_results(line),
+            ClaudeRecord::Boundary => Some(DraftDetails::of_boundary(line)),
+            ClaudeRecord::Other => Some(DraftDetails { name: other_name(line), ..DraftDetails::default() }),
+            _ => None,
+        };
+        Self {
             span,
             record,
-            parent: line.parent.as_deref().map(str::to_owned),
+            uuid: ForeignId::of(line.uuid.as_deref().unwrap_or_default()),
+            parent: line.parent.as_deref().map(ForeignId::of),
             time: line.time,
             print,
             is_sidechain: line.is_sidechain,
-            version: None,
-            tools: Vec::new(),
-            message: String::new(),
-            calls: Vec::new(),
-            is_ended: false,
-            beside: None,
-            logical_parent: None,
-            kept: None,
-            name: String::new(),
-            key: Key::of(uuid.as_str()),
-            uuid,
-        };
-        match record {
-            ClaudeRecord::Answer => draft.read_answer(line),
-            ClaudeRecord::Results(_) => draft.read_results(line),
-            ClaudeRecord::Boundary => draft.read_boundary(line),
-            ClaudeRecord::Other => draft.name = other_name(line),
-            _ => {}
+            details: details.map(Box::new),
         }
-        draft
     }
 
     /// The same with another id of the record.
     pub(super) fn with_id(self, uuid: &str) -> Self {
-        Self { key: Key::of(uuid), uuid: EntryId::new(uuid), ..self }
+        Self { uuid: ForeignId::of(uuid), ..self }
+    }
+
+    /// The same of a record whose id another one had before; `version` is a print of it.
+    pub(super) fn with_version(mut self, version: String) -> Self {
+        self.details.get_or_insert_default().version = Some(version);
+        self
     }
 
     /// The id of its first entry.
     pub(super) fn id(&self) -> EntryId {
-        match &self.version {
-            Some(version) => EntryId::new(format!("{}~{version}", self.uuid)),
-            None => self.uuid.clone(),
+        let id = self.uuid.entry_id();
+        match &self.details().version {
+            Some(version) => EntryId::new(format!("{id}~{version}")),
+            None => id,
         }
     }
 
     pub(super) fn key(&self) -> Key {
-        self.key
+        self.uuid.key()
+    }
+
+    pub(super) fn details(&self) -> &DraftDetails {
+        self.details.as_deref().unwrap_or(&NO_DETAILS)
     }
 
     pub(super) fn is_interruption(&self) -> bool {
         self.record == ClaudeRecord::Injected("claude.interrupted")
     }
+}
 
-    fn read_answer(&mut self, line: &ClaudeLine<'_>) {
-        let Some(message) = &line.message else { return };
+impl DraftDetails {
+    fn of_answer(line: &ClaudeLine<'_>) -> Option<Self> {
+        let message = line.message.as_ref()?;
         let text = |value: Option<Json<'_>>| value.and_then(Json::as_str).map(Cow::into_owned);
-        self.message = text(message.id).unwrap_or_else(|| self.uuid.to_string());
-        self.is_ended = message.stop_reason.and_then(Json::as_str).is_some();
+        let uuid = || line.uuid.as_deref().unwrap_or_default().to_owned();
         let calls = message.blocks_of("tool_use");
         let tool = |call: &ClaudeBlock<'_>| Some((Key::of(&call.id?.as_str()?), text(call.name).unwrap_or_default()));
-        self.tools = calls.filter_map(tool).collect();
-        self.calls = self.tools.iter().map(|(call, _)| *call).collect();
+        Some(Self {
+            message: text(message.id).unwrap_or_else(uuid),
+            is_ended: message.stop_reason.and_then(Json::as_str).is_some(),
+            tools: calls.filter_map(tool).collect(),
+            ..Self::default()
+        })
     }
 
-    fn read_results(&mut self, line: &ClaudeLine<'_>) {
-        let Some(message) = &line.message else { return };
+    fn of_results(line: &ClaudeLine<'_>) -> Option<Self> {
+        let message = line.message.as_ref()?;
         let call = |result: &ClaudeBlock<'_>| Key::of(&result.tool_use_id.and_then(Json::as_str).unwrap_or_default());
-        self.calls = message.blocks_of("tool_result").map(call).collect();
-        self.beside = message.first_text().map(|text| match mark_of(&text) {
+        let mark = |text: Cow<'_, str>| match mark_of(&text) {
             Some(ClaudeRecord::Injected(name)) => name,
             _ => "claude.meta",
-        });
+        };
+        Some(Self {
+            answered: message.blocks_of("tool_result").map(call).collect(),
+            beside: message.first_text().map(mark),
+            ..Self::default()
+        })
     }
 
-    fn read_boundary(&mut self, line: &ClaudeLine<'_>) {
-        self.logical_parent = line.logical_parent.as_deref().map(str::to_owned);
-        let Some(data) = line.json.get("compactMetadata") else { return };
-        let segment = data.get("preservedSegment").and_then(|segment| segment.str("headUuid"));
-        let first = || data.get("preservedMessages")?.get("uuids")?.items().next()?.as_str();
-        self.kept = segment.or_else(first).map(|id| Key::of(&id));
+    fn of_boundary(line: &ClaudeLine<'_>) -> Self {
+        let kept = || {
+            let data = line.json.get("compactMetadata")?;
+            let segment = data.get("preservedSegment").and_then(|segment| segment.str("headUuid"));
+            let first = || data.get("preservedMessages")?.get("uuids")?.items().next()?.as_str();
+            segment.or_else(first).map(|id| Key::of(&id))
+        };
+        let logical_parent = line.logical_parent.as_deref().map(str::to_owned);
+        Self { logical_parent, kept: kept(), ..Self::default() }
     }
 }
 
