@@ -107,7 +107,7 @@ pub(crate) fn for_each_digest<D: RecordDigester>(
     };
     let mut lines = 0u32;
     made_in_order(&parts, read, |_, stretch| {
-        for mut found in stretch.found {
+        for mut found in stretch.found.drain(..) {
             let (FoundRecord::Digest(span, _) | FoundRecord::Place(span, _)) = &mut found;
             span.number = span.number.saturating_add(lines);
             each(found)?;

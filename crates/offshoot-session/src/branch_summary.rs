@@ -166,7 +166,7 @@ impl BranchPlan {
         if budget == 0 {
             let parts = batches(spoken.iter().map(|ix| nodes.look(*ix, Node::length)));
             made_in_order(&parts, said, |_, said| {
-                self.take(said, budget, files);
+                self.take(said.take(), budget, files);
                 Ok(())
             })?;
         }

@@ -149,7 +149,7 @@ impl Side {
         let parts = batches(named.iter().map(|ix| nodes.look(*ix, Node::length)));
         let make = |at: usize| named.get(at).map_or_else(|| Ok(Named::default()), |ix| Named::of(source, *ix));
         made_in_order(&parts, make, |_, named| {
-            self.take(named);
+            self.take(std::mem::take(named));
             Ok(())
         })?;
         self.read = self.entries.len();

@@ -1,7 +1,7 @@
 //! Makes many things on all cores and passes them on in their order. Knows nothing of what is made.
 
 use std::ops::Range;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 /// How many batches of a thread wait.
@@ -29,43 +29,72 @@ pub fn batches(weights: impl IntoIterator<Item = u64>) -> Vec<Range<usize>> {
 }
 
 /// Makes the parts of batches and passes each to `each`, until it fails. The first ones do not wait for the last. Memory holds a few
-/// batches for each core.
+/// batches for each core. What `each` leaves of a part is dropped by the thread that made it: memory that another thread frees is
+/// locked against both.
 ///
 /// # Errors
 /// Those of `make`, at the place of the part, and those of `each`.
 pub fn made_in_order<T: Send, E: Send>(
     batches: &[Range<usize>],
     make: impl Fn(usize) -> Result<T, E> + Sync,
-    mut each: impl FnMut(usize, T) -> Result<(), E>,
+    mut each: impl FnMut(usize, &mut T) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(batches.len());
     if threads < 2 {
-        return batches.iter().cloned().flatten().try_for_each(|at| each(at, make(at)?));
+        return batches.iter().cloned().flatten().try_for_each(|at| each(at, &mut make(at)?));
     }
     let make = &make;
     thread::scope(|scope| {
         // Dropped before the scope ends: threads whose batches nobody takes stop.
-        let receivers: Vec<_> = (0..threads)
+        let makers: Vec<_> = (0..threads)
             .map(|first| {
                 let (send, receive) = sync_channel(WAITING);
+                let (give_back, given_back) = channel();
                 scope.spawn(move || {
                     for batch in batches.iter().skip(first).step_by(threads) {
-                        let made: Vec<Result<T, E>> = batch.clone().map(make).collect();
-                        if send.send(made).is_err() {
+                        given_back.try_iter().for_each(drop);
+                        if send.send(MadeBatch::new(batch, make)).is_err() {
                             return;
                         }
                     }
                 });
-                receive
+                (receive, give_back)
             })
             .collect();
-        for (batch, receive) in batches.iter().zip(receivers.iter().cycle()) {
+        for (batch, (receive, give_back)) in batches.iter().zip(makers.iter().cycle()) {
             // A thread that has ended early has failed: the scope passes its panic on.
-            let Ok(made) = receive.recv() else { return Ok(()) };
-            batch.clone().zip(made).try_for_each(|(at, made)| each(at, made?))?;
+            let Ok(MadeBatch { mut parts, failure }) = receive.recv() else { return Ok(()) };
+            batch.clone().zip(&mut parts).try_for_each(|(at, part)| each(at, part))?;
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            // A thread that has made its last batch takes nothing back.
+            drop(give_back.send(parts));
         }
         Ok(())
     })
+}
+
+/// Parts that follow each other, up to the first failure.
+struct MadeBatch<T, E> {
+    parts: Vec<T>,
+    failure: Option<E>,
+}
+
+impl<T, E> MadeBatch<T, E> {
+    fn new(batch: &Range<usize>, make: impl Fn(usize) -> Result<T, E>) -> Self {
+        let mut made = Self { parts: Vec::with_capacity(batch.len()), failure: None };
+        for at in batch.clone() {
+            match make(at) {
+                Ok(part) => made.parts.push(part),
+                Err(failure) => {
+                    made.failure = Some(failure);
+                    break;
+                }
+            }
+        }
+        made
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +121,7 @@ mod tests {
                 &light(count),
                 |at| Ok::<_, String>(at * 2),
                 |at, made| {
-                    assert_eq!(made, at * 2);
+                    assert_eq!(*made, at * 2);
                     all.push(at);
                     Ok(())
                 },

@@ -182,12 +182,12 @@ mod tests {
         ] {
             let item = Item::of_message(role, Json::parse(&message).unwrap());
             let (mut shown, mut written) = (String::new(), Vec::new());
-            let mut say = |block: WordsBlock| {
+            let mut say = |block: &WordsBlock| {
                 shown += &block.plain().unwrap_or_default();
                 Ok(())
             };
             let whole = screen::ScreenItem::of(&item, screen::Length::Whole);
-            screen::TranscriptScreen::new(&mut say).item(whole, &screen::Heading::default()).unwrap();
+            screen::TranscriptScreen::new(&mut say).item(&whole, &screen::Heading::default()).unwrap();
             markdown::write(&mut written, &item, "id", None).unwrap();
             for text in [shown, String::from_utf8(written).unwrap()] {
                 assert!(!text.contains(steers) && text.contains('x'), "{text:?}");

@@ -193,7 +193,7 @@ impl From<WordsTable> for WordsBlock {
 }
 
 /// Takes what is said while it is made. Fails when nobody reads it.
-pub type Say<'a> = dyn FnMut(WordsBlock) -> io::Result<()> + 'a;
+pub type Say<'a> = dyn FnMut(&WordsBlock) -> io::Result<()> + 'a;
 
 /// What is told beside the result.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,7 +21,7 @@ pub(super) fn for_each(
     let groups = groups(source, steps);
     let parts: Vec<Range<usize>> = (0..groups.len()).map(|at| at..at + 1).collect();
     let steps = |at: usize| groups.get(at).and_then(|group| steps.get(group.clone())).unwrap_or_default();
-    made_in_order(&parts, |at| render(source, steps(at)).map_err(io::Error::other), |_, text: String| each(&text))
+    made_in_order(&parts, |at| render(source, steps(at)).map_err(io::Error::other), |_, text: &mut String| each(text))
 }
 
 /// Groups of at most [`STEPS`] steps and about [`BYTES`] bytes.

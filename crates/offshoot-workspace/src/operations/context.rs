@@ -301,8 +301,8 @@ impl ContextOutput {
             TableColumn::left("ROLE", Role::Dim).leaves(1),
             TableColumn::left("WORDS", Role::Plain),
         ];
-        say(WordsTable { columns, rows }.into())?;
-        Ok(say(Line::from(weighed.words()).into())?)
+        say(&WordsTable { columns, rows }.into())?;
+        Ok(say(&Line::from(weighed.words()).into())?)
     }
 
     /// How many messages, of which model.
@@ -347,7 +347,7 @@ impl Output for ContextOutput {
         messages.each(|message| {
             count += 1;
             let heading = Heading { id: id(&message, &ids), ..Heading::default() };
-            screen.item(ScreenItem::of(&Item::of_message(message.role, message.json()), Length::Whole), &heading)
+            screen.item(&ScreenItem::of(&Item::of_message(message.role, message.json()), Length::Whole), &heading)
         })?;
         Ok(screen.close(&self.totals(count))?)
     }

@@ -262,11 +262,11 @@ impl Output for ShowOutput {
         };
         let parts = batches(plan.path.iter().map(|ix| tree.node(*ix).length()));
         made_in_order(&parts, make, |_, item| match item {
-            Some((item, heading)) => Ok(screen.item(item, &heading)?),
+            Some((item, heading)) => Ok(screen.item(item, heading)?),
             None => Ok(()),
         })?;
         if let Some(notice) = interruption {
-            screen.item(ScreenItem::of(notice, length), &Heading::default())?;
+            screen.item(&ScreenItem::of(notice, length), &Heading::default())?;
         }
         Ok(screen.close(&totals(tree, &plan.path))?)
     }

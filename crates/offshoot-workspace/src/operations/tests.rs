@@ -130,14 +130,14 @@ fn said(output: &dyn Output) -> String {
     let mut words = Words::default();
     output.words(&mut words);
     let mut lines = Vec::new();
-    let mut say = |block: WordsBlock| {
+    let mut say = |block: &WordsBlock| {
         match block {
             WordsBlock::Line(line) => lines.push(line.plain()),
             WordsBlock::Table(table) => lines.extend(table.rows.iter().map(|(cells, _)| cells.join(" | "))),
         }
         Ok(())
     };
-    words.blocks.drain(..).try_for_each(&mut say).unwrap();
+    words.blocks.iter().try_for_each(&mut say).unwrap();
     if words.is_streamed {
         output.stream(ScreenSize::default(), &mut say).unwrap();
     }

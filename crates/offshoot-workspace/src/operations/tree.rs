@@ -23,7 +23,7 @@ use crate::operation::{About, Finished, FrontEnd, Operation, OperationEffect, Ou
 use crate::place::Place;
 use crate::run::open_session;
 use crate::session_to_read::{SessionToRead, ShownSession};
-use crate::words::{Line, Role, Say, Words};
+use crate::words::{Line, Role, Say, Words, WordsBlock};
 use crate::{closed_words, input};
 use child_rows::{ChildRows, blank};
 use offshoot_session::in_order::{batches, made_in_order};
@@ -183,19 +183,21 @@ impl TreeOutput {
             TreeLayout::Pi => None,
         };
         let id_width = ids.as_ref().map_or(0, ShortIds::longest);
-        let drawing = RowDrawing { shown: &shown, outline: &outline, ids: ids.as_ref(), id_width, sums: sums.as_ref() };
+        let has_children = !self.children.children.is_empty();
+        let (ids, sums) = (ids.as_ref(), sums.as_ref());
+        let drawing = RowDrawing { shown: &shown, outline: &outline, ids, id_width, sums, has_children };
         let (mut children, now) = (ChildRows::new(&self.children, shown.tree(), &outline), self.place.now());
         let make = |at| drawing.line(at, size.width, now);
         let rows = batches(std::iter::repeat_n(ROW_WEIGHT, outline.len()));
-        made_in_order(&rows, make, |at, drawn: Option<(Line, String)>| {
+        made_in_order(&rows, make, |at, drawn| {
             let Some((line, indent)) = drawn else { return Ok(()) };
-            say(line.into())?;
-            Ok(children.after(at, &indent, size.width).into_iter().try_for_each(|line| say(line.into()))?)
+            say(line)?;
+            Ok(children.after(at, indent, size.width).into_iter().try_for_each(|line| say(&line.into()))?)
         })?;
         for line in children.rest(size.width) {
-            say(line.into())?;
+            say(&line.into())?;
         }
-        Ok(say(Line::from("  ").and(Role::Dim, outline.footer()).into())?)
+        Ok(say(&Line::from("  ").and(Role::Dim, outline.footer()).into())?)
     }
 }
 
@@ -228,12 +230,14 @@ struct RowDrawing<'a> {
     ids: Option<&'a ShortIds<'a>>,
     id_width: usize,
     sums: Option<&'a Sums>,
+    /// Whether agents hang below some row.
+    has_children: bool,
 }
 
 impl RowDrawing<'_> {
-    /// A row and the indent of what hangs below it; `None` after the last one. Reads the row's entry.
-    fn line(self, at: usize, width_of_screen: Option<usize>, now: Millis) -> Result<Option<(Line, String)>> {
-        let Self { shown, outline, ids, id_width, sums } = self;
+    /// A row and the indent of the agents below it; `None` after the last one. Reads the row's entry.
+    fn line(self, at: usize, width_of_screen: Option<usize>, now: Millis) -> Result<Option<(WordsBlock, String)>> {
+        let Self { shown, outline, ids, id_width, sums, has_children } = self;
         let Some(row) = outline.row(shown, at)? else { return Ok(None) };
         let id = ids.map(|ids| {
             let id = shown.tree().node(row.ix).id().map_or("", |id| ids.get(id.as_str()));
@@ -247,9 +251,11 @@ impl RowDrawing<'_> {
             let fitted = note.fit(width(&row.text), drawn.room, now);
             (drawn.room, drawn.note) = (Some(fitted.words), fitted.note);
         }
-        let indent = " ".repeat(if ids.is_some() { id_width + 1 } else { 0 });
-        let indent = format!("{indent}  {}", blank(&drawn.row.prefix));
-        Ok(Some((drawn.line(), indent)))
+        let indent = has_children.then(|| {
+            let column = " ".repeat(if ids.is_some() { id_width + 1 } else { 0 });
+            format!("{column}  {}", blank(&drawn.row.prefix))
+        });
+        Ok(Some((drawn.line().into(), indent.unwrap_or_default())))
     }
 }
 

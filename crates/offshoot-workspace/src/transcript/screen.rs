@@ -8,7 +8,7 @@ use offshoot_session::transcript::Item;
 
 use super::{ItemHeading, ItemWords, Voice, say};
 use crate::when;
-use crate::words::{Line, Role, Say};
+use crate::words::{Line, Role, Say, WordsBlock};
 
 /// Lines shown of a tool's output if it is cut.
 const CUT: usize = 5;
@@ -53,14 +53,14 @@ impl<'a> TranscriptScreen<'a> {
     ///
     /// # Errors
     /// Nobody listens any more.
-    pub fn item(&mut self, ScreenItem { heading, lines }: ScreenItem, beside: &Heading) -> io::Result<()> {
+    pub fn item(&mut self, ScreenItem { heading, lines }: &ScreenItem, beside: &Heading) -> io::Result<()> {
         let stays_close = heading.voice == Voice::Aside && self.last == Some(Voice::Aside);
         if self.last.is_some() && !stays_close {
-            (self.say)(Line::default().into())?;
+            (self.say)(&Line::default().into())?;
         }
         self.last = Some(heading.voice);
-        self.heading(&heading, beside)?;
-        lines.into_iter().try_for_each(|line| (self.say)(line.into()))
+        self.heading(heading, beside)?;
+        lines.iter().try_for_each(&mut *self.say)
     }
 
     fn heading(&mut self, item: &ItemHeading, heading: &Heading) -> io::Result<()> {
@@ -89,7 +89,7 @@ impl<'a> TranscriptScreen<'a> {
         if item.voice == Voice::Assistant {
             self.model.clone_from(&item.beside);
         }
-        (self.say)(line.into())
+        (self.say)(&line.into())
     }
 
     /// Says the last line, after an empty one.
@@ -98,9 +98,9 @@ impl<'a> TranscriptScreen<'a> {
     /// Nobody listens any more.
     pub fn close(self, line: &str) -> io::Result<()> {
         if self.last.is_some() {
-            (self.say)(Line::default().into())?;
+            (self.say)(&Line::default().into())?;
         }
-        (self.say)(Line::of(Role::Dim, line).into())
+        (self.say)(&Line::of(Role::Dim, line).into())
     }
 }
 
@@ -108,7 +108,7 @@ impl<'a> TranscriptScreen<'a> {
 #[derive(Debug)]
 pub struct ScreenItem {
     heading: ItemHeading,
-    lines: Vec<Line>,
+    lines: Vec<WordsBlock>,
 }
 
 impl ScreenItem {
@@ -124,16 +124,17 @@ impl ScreenItem {
 
 struct BodyLines {
     length: Length,
-    lines: Vec<Line>,
+    lines: Vec<WordsBlock>,
 }
 
 impl BodyLines {
     fn indented(&mut self, role: Role, line: &str) {
-        self.lines.push(match role {
+        let line = match role {
             _ if line.trim().is_empty() => Line::default(),
             Role::Plain => Line::of(role, format!("  {line}")),
             _ => Line::from("  ").and(role, line),
-        });
+        };
+        self.lines.push(line.into());
     }
 
     fn add_lines(&mut self, role: Role, text: &str) {

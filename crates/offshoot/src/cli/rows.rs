@@ -225,11 +225,11 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
         (false, false) => app.ui.text(),
     };
     let size = ScreenSize { width: app.ui.width, height: app.ui.height };
-    let mut say = |block| match block {
-        WordsBlock::Line(line) => out.line(&line),
+    let mut say = |block: &WordsBlock| match block {
+        WordsBlock::Line(line) => out.line(line),
         WordsBlock::Table(table) => laid_out(table).write(&mut out, size.width),
     };
-    words.blocks.into_iter().try_for_each(&mut say)?;
+    words.blocks.iter().try_for_each(&mut say)?;
     if words.is_streamed {
         output.stream(size, &mut say).map_err(|failure| CommandError::of_operation(failure, session))?;
     }
@@ -242,7 +242,7 @@ fn say(app: &App, output: &dyn Output, session: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn laid_out(table: WordsTable) -> Table {
+fn laid_out(table: &WordsTable) -> Table {
     let last = table.columns.len().saturating_sub(1);
     let column = |(at, column): (usize, &TableColumn)| {
         let align = if column.is_right { Align::Right } else { Align::Left };
@@ -252,6 +252,6 @@ fn laid_out(table: WordsTable) -> Table {
         if at == last { made.last() } else { made }
     };
     let mut made = Table::new(table.columns.iter().enumerate().map(column).collect());
-    table.rows.into_iter().for_each(|(cells, role)| made.row(cells, style_of(role)));
+    table.rows.iter().for_each(|(cells, role)| made.row(cells.clone(), style_of(*role)));
     made
 }

@@ -103,10 +103,10 @@ fn turn(out: &mut UiOutput, session: &Session, ix: NodeIx, before: Option<NodeIx
     let label = (!continues)
         .then(|| tree.parent(ix).map_or("a new root".to_owned(), |parent| format!("below {}", name(parent))));
     let heading = Heading { id: name(ix), label, time: tree.node(ix).time() };
-    let mut say = |block: WordsBlock| match block {
-        WordsBlock::Line(line) => out.line(&line),
+    let mut say = |block: &WordsBlock| match block {
+        WordsBlock::Line(line) => out.line(line),
         WordsBlock::Table(_) => Ok(()),
     };
-    TranscriptScreen::new(&mut say).item(ScreenItem::of(&item, Length::Cut), &heading)?;
+    TranscriptScreen::new(&mut say).item(&ScreenItem::of(&item, Length::Cut), &heading)?;
     Ok(writeln!(out)?)
 }

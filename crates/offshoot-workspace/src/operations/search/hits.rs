@@ -202,11 +202,11 @@ impl SearchHits {
             let Some(first) = group.first() else { continue };
             let said = |error: io::Error| Failure::io("write the hits", &error);
             if number > 0 {
-                say(Line::default().into()).map_err(said)?;
+                say(&Line::default().into()).map_err(said)?;
             }
-            say(self.heading(first, infos.get(first.path.as_path()).copied(), size).into()).map_err(said)?;
+            say(&self.heading(first, infos.get(first.path.as_path()).copied(), size).into()).map_err(said)?;
             for hit in group {
-                self.rows(hit, &ids, size).into_iter().try_for_each(|row| say(row.into())).map_err(said)?;
+                self.rows(hit, &ids, size).into_iter().try_for_each(|row| say(&row.into())).map_err(said)?;
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ pub(super) fn say(source: &dyn Source, filter: Filter, say: &mut Say<'_>) -> Res
         if let Some(label) = node.id().and_then(|id| tree.label(id)) {
             line = line + " [" + &one_line(&label.text, 80) + "]";
         }
-        say(Line::from(line).into())?;
+        say(&Line::from(line).into())?;
     }
     Ok(())
 }
