@@ -30,6 +30,7 @@
 
 pub mod packed;
 pub mod in_order;
+mod per_thread;
 pub mod clock;
 pub mod id;
 pub mod json;

@@ -1,13 +1,45 @@
 //! The shortest start of an id that no other id has. Knows no trees and no sessions.
 
+use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
 /// The fewest characters of an id that are printed, and that a command which writes takes.
 pub const SHORTEST_ID: usize = 4;
+
+/// So many ids are searched in a table, which is made once.
+const MANY: usize = 4096;
 
 /// Some ids, each with the shortest start that only it has among all ids.
 #[derive(Debug, Clone, Default)]
 pub struct ShortIds<'a> {
     /// Sorted, each id once.
     ids: Vec<ShortId<'a>>,
+    places: OnceLock<IdPlaces>,
+}
+
+/// Where ids are in the list. They come from anybody, so they are hashed with a random seed.
+#[derive(Debug, Clone, Default)]
+struct IdPlaces {
+    places: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl IdPlaces {
+    fn of(ids: &[ShortId<'_>]) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let mut places = HashTable::with_capacity(ids.len());
+        for (at, known) in ids.iter().enumerate() {
+            places.insert_unique(hasher.hash_one(known.id), at as u32, |at| hasher.hash_one(ids[*at as usize].id));
+        }
+        Self { places, hasher }
+    }
+
+    fn find(&self, ids: &[ShortId<'_>], id: &str) -> Option<usize> {
+        let is_it = |at: &u32| ids.get(*at as usize).is_some_and(|known| known.id == id);
+        self.places.find(self.hasher.hash_one(id), is_it).map(|at| *at as usize)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +57,7 @@ impl<'a> ShortIds<'a> {
         let mut ids: Vec<ShortId<'a>> = ids.into_iter().map(ShortId::new).collect();
         ids.sort_unstable_by(|a, b| (a.key, a.id).cmp(&(b.key, b.id)));
         ids.dedup_by(|a, b| a.id == b.id);
-        Self { ids }
+        Self { ids, places: OnceLock::new() }
     }
 
     /// The ids themselves, where looking for shorter starts would take too long.
@@ -65,8 +97,12 @@ impl<'a> ShortIds<'a> {
 
     /// The shortest start of an id; the whole of an unknown one.
     pub fn get<'b>(&self, id: &'b str) -> &'b str {
-        let found = self.ids.binary_search_by(|known| (known.key, known.id).cmp(&(key(id), id)));
-        found.ok().and_then(|at| id.get(..self.ids.get(at)?.length)).unwrap_or(id)
+        let found = if self.ids.len() < MANY {
+            self.ids.binary_search_by(|known| (known.key, known.id).cmp(&(key(id), id))).ok()
+        } else {
+            self.places.get_or_init(|| IdPlaces::of(&self.ids)).find(&self.ids, id)
+        };
+        found.and_then(|at| id.get(..self.ids.get(at)?.length)).unwrap_or(id)
     }
 
     /// How many characters the longest start has.
@@ -153,6 +189,20 @@ mod tests {
             assert!(start.len() == 4 || all.iter().filter(|other| other.starts_with(less)).count() > 1, "{start}");
         }
         assert!(ids.longest() <= 8);
+    }
+
+    #[test]
+    fn many_ids_are_found_where_they_are() {
+        let all: Vec<String> = (0..5000u32).map(|at| format!("{:08x}", at.wrapping_mul(2_654_435_761))).collect();
+        let mut ids = ShortIds::of(all.iter().map(String::as_str));
+        assert!(ids.ids.len() >= MANY);
+        all.iter().for_each(|id| ids.beside(id));
+        let places = IdPlaces::of(&ids.ids);
+        for (at, known) in ids.ids.iter().enumerate() {
+            assert_eq!(places.find(&ids.ids, known.id), Some(at));
+            assert_eq!(ids.get(known.id), &known.id[..known.length]);
+        }
+        assert_eq!((places.find(&ids.ids, "0"), ids.get("not among them")), (None, "not among them"));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The text of an entry's row.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use crate::call_view::{CallFile, CallVerb, CallView};
 use crate::entry::{Entry, Source, text_of};
 use crate::error::Result;
 use crate::json::Json;
 use crate::kind::{Kind, Role};
+use crate::per_thread::PerThread;
 use crate::text::one_line;
 use crate::transcript::{calls, context_edit, error_words, value_text};
 use crate::tree::NodeIx;
@@ -37,9 +38,9 @@ pub(super) struct TurnCall {
 /// A longer turn is not kept.
 const LONGEST_SEEN: usize = 64 << 10;
 
-/// The last turns that were read.
+/// The last turns that each thread read: the rows of a turn's results usually follow it on the same thread.
 #[derive(Debug, Default)]
-struct Recent(Mutex<RecentTurns>);
+struct Recent(PerThread<RecentTurns>);
 
 #[derive(Debug, Default)]
 struct RecentTurns {
@@ -56,7 +57,7 @@ impl Clone for Recent {
 
 impl Recent {
     fn turns(&self) -> MutexGuard<'_, RecentTurns> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn get(&self, turn: NodeIx) -> Option<TurnCalls> {
