@@ -191,7 +191,7 @@ impl Archive {
     fn keep_in(&self, folder: &Path, agent: Agent, source: &Path, now: Millis) -> io::Result<KeptCopy> {
         let known = read_manifest(&folder.join(MANIFEST))?;
         let last = known.last();
-        let stamp = stamp_of(source)?;
+        let stamp = source_stamp(source)?;
         if last.is_some_and(|last| last.modified == stamp.modified && last.stamp_length == stamp.length) {
             return Ok(KeptCopy::Nothing);
         }
@@ -384,7 +384,11 @@ fn is_of_many(agent: Agent, source: &Path) -> bool {
     agent == Agent::Opencode && old_json::is_old(agent, source)
 }
 
-fn stamp_of(source: &Path) -> io::Result<Stamp> {
+/// What changes when an agent writes to a session: the stamp of its file, or of its store with the log.
+///
+/// # Errors
+/// It is not there, or cannot be looked at.
+pub fn source_stamp(source: &Path) -> io::Result<Stamp> {
     match rows::parts_of(source) {
         Some((store, _)) => rows::stamp_of(&store).ok_or_else(|| io::ErrorKind::NotFound.into()),
         None => {

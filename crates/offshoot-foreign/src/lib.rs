@@ -49,7 +49,7 @@ mod archive;
 mod subagents;
 
 pub use agent::Agent;
-pub use archive::{Archive, ArchivedSession, KeptCopy};
+pub use archive::{Archive, ArchivedSession, KeptCopy, source_stamp};
 pub use back::{BackFormat, BackReport, BackWish, claude_session_id, rollout_name, write_back};
 pub use claude::forks::unnamed_forks;
 pub use codex::files::codex_model;

@@ -1,11 +1,11 @@
 //! `offshoot tail`: follows a session.
 
+mod following;
+
 use std::io::Write as _;
-use std::path::Path;
-use std::time::Duration;
 
 use offshoot_app::app::App;
-use offshoot_app::error::{CommandError, FailureKind, Result};
+use offshoot_app::error::Result;
 use offshoot_app::session_words::session_words;
 use offshoot_session::entry::Source as _;
 use offshoot_session::session::{Session, SpillPolicy};
@@ -19,7 +19,7 @@ use offshoot_workspace::{Access, LatestOf, WordsBlock};
 use offshoot_app::ui::UiOutput;
 use offshoot_session::records;
 
-const PAUSE: Duration = Duration::from_millis(200);
+use following::Following;
 
 /// Follow a session: show entries as any program appends them
 ///
@@ -28,6 +28,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// it names its parent. The session is not changed, and other programs are not
 /// disturbed. Ctrl-C ends the command, and so does the end of its output. If
 /// the file is replaced, shortened or deleted, it ends with exit code 5.
+///
+/// A session of another agent is read again when it has changed. Its last entry
+/// shows when nothing came for a second, because an answer may still grow.
 ///
 /// --json prints the line of each entry exactly as it is in the file, including
 /// labels and settings.
@@ -58,25 +61,16 @@ Examples:
 
 pub(crate) fn run(app: &App, args: &Args) -> Result<()> {
     let latest = if args.all { LatestOf::EveryFolder } else { LatestOf::ThisFolder };
-    let mut session = app
+    let session = app
         .looked_up(&args.session, |place| place.open_of(latest, &args.session, Access::Read, SpillPolicy::Temporary))?;
     let path = session.leaf().map(|leaf| session.tree().path(leaf)).unwrap_or_default();
-    let mut shown = path.len().saturating_sub(args.last);
+    let shown = path.len().saturating_sub(args.last);
     let mut before = shown.checked_sub(1).and_then(|at| path.get(at)).copied();
     let mut fresh: Vec<NodeIx> = path.get(shown..).unwrap_or_default().to_vec();
+    let mut following = Following::new(session);
     loop {
-        show(app, args, &session, &fresh, &mut before)?;
-        shown = session.tree().len();
-        while session.tree().len() == shown {
-            app.ui.wait(PAUSE)?;
-            if !session.is_current()? {
-                let path = session.file().unwrap_or(Path::new(""));
-                let what = format!("{}: the file was replaced or deleted", path.display());
-                return Err(CommandError::new(FailureKind::Conflict, what));
-            }
-            session.refresh()?;
-        }
-        fresh = session.tree().entries().skip(shown).collect();
+        show(app, args, following.session(), &fresh, &mut before)?;
+        fresh = following.next(app, &mut before)?;
     }
 }
 

@@ -31,6 +31,39 @@ fn entries_show_as_other_programs_append_them() {
     child.wait().unwrap();
 }
 
+/// Regression: a session of another agent was shown once, and then nothing came.
+#[test]
+fn entries_of_another_agent_show_when_they_are_whole() {
+    let world = World::new();
+    let file = world.work().join("claude.jsonl");
+    let line = |kind: &str, id: &str, parent: &str, message: &str| {
+        let above = if parent.is_empty() { "null".to_owned() } else { format!("{parent:?}") };
+        let head = format!(r#"{{"type":"{kind}","sessionId":"s","cwd":"/w","uuid":"{id}","parentUuid":{above}"#);
+        format!("{head},\"message\":{message}}}\n")
+    };
+    let answer = |block: &str| format!(r#"{{"role":"assistant","id":"m","model":"c","content":[{block}]}}"#);
+    let prompt = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let append = |text: String| {
+        use std::io::Write as _;
+        let mut file = fs::File::options().append(true).create(true).open(&file).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    append(line("user", "a", "", &prompt("first")));
+    let (mut child, mut lines) = follow(&world, &["tail", "claude.jsonl", "--json"]);
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().contains(r#""id":"a""#));
+    append(line("assistant", "b", "a", &answer(r#"{"type":"text","text":"I look."}"#)));
+    append(line("assistant", "c", "b", &answer(r#"{"type":"tool_use","id":"t","name":"Read","input":{}}"#)));
+    // Nothing follows the answer, which shows when it no longer grows.
+    let shown = next();
+    assert!(shown.contains("I look.") && shown.contains(r#""toolCall""#), "{shown}");
+    append(line("user", "d", "c", &prompt("second")) + &line("user", "e", "d", &prompt("third")));
+    assert!(next().contains(r#""id":"d""#));
+    assert!(next().contains(r#""id":"e""#));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
 /// `tail | head -1` stood still until somebody appended to the session.
 #[test]
 fn it_ends_when_nobody_reads() {
