@@ -174,7 +174,11 @@ fn a_call_that_is_stopped_is_cancelled_at_the_server_which_lives_on() {
         let record = tempfile::NamedTempFile::new().unwrap();
         let run = Run::new("hangs,records", json!({"env": {"RECORD": record.path()}}));
         run.start().await;
-        let sent = |what: &str| std::fs::read_to_string(record.path()).unwrap().contains(what);
+        // The last line may be half written.
+        let sent = |what: &str| {
+            let lines = std::fs::read_to_string(record.path()).unwrap();
+            lines.contains(what) && lines.ends_with('\n')
+        };
         let until = async |what: &str| {
             while !sent(what) {
                 tokio::task::yield_now().await;

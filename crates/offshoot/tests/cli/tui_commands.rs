@@ -337,7 +337,7 @@ fn what_opens_for_a_moment_gives_the_screen_back() {
         let talk = Talk::new([Reply::text(&lines), Reply::text("The second answer.")]);
         talk.data("settings.json", &json!({"terminal": {"reducedMotion": is_reduced}}));
         let mut terminal = Terminal::offshoot(&talk, &["first question"], (80, 24));
-        terminal.until_text("Line 30 of the answer.").until_idle();
+        terminal.until_text("Line 30 of the answer.").until_idle().until_text("$0.0001");
         let before = terminal.screen();
         for (keys, title) in
             [("/", "→ new"), ("/thinking\r", "How much the model thinks"), ("/approval\r", "read-only")]
