@@ -25,7 +25,7 @@ pub(super) struct ClaudeDraft {
 }
 
 /// What only some records say.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct DraftDetails {
     /// A print of the record where another one had the same id before.
     version: Option<String>,
@@ -46,17 +46,7 @@ pub(super) struct DraftDetails {
     pub(super) name: String,
 }
 
-static NO_DETAILS: DraftDetails = DraftDetails {
-    version: None,
-    message: String::new(),
-    tools: Vec::new(),
-    is_ended: false,
-    answered: Vec::new(),
-    beside: None,
-    logical_parent: None,
-    kept: None,
-    name: String::new(),
-};
+static NO_DETAILS: DraftDetails = DraftDetails::NONE;
 
 impl ClaudeDraft {
     pub(super) fn of(line: &ClaudeLine<'_>, span: RecordSpan, print: u32) -> Self {
@@ -65,7 +55,7 @@ impl ClaudeDraft {
             ClaudeRecord::Answer => DraftDetails::of_answer(line),
             ClaudeRecord::Results(_) => DraftDetails::of_results(line),
             ClaudeRecord::Boundary => Some(DraftDetails::of_boundary(line)),
-            ClaudeRecord::Other => Some(DraftDetails { name: other_name(line), ..DraftDetails::default() }),
+            ClaudeRecord::Other => Some(DraftDetails { name: other_name(line), ..DraftDetails::NONE }),
             _ => None,
         };
         Self {
@@ -87,7 +77,7 @@ impl ClaudeDraft {
 
     /// The same of a record whose id another one had before; `version` is a print of it.
     pub(super) fn with_version(mut self, version: String) -> Self {
-        self.details.get_or_insert_default().version = Some(version);
+        self.details.get_or_insert_with(|| Box::new(DraftDetails::NONE)).version = Some(version);
         self
     }
 
@@ -114,6 +104,18 @@ impl ClaudeDraft {
 }
 
 impl DraftDetails {
+    const NONE: Self = Self {
+        version: None,
+        message: String::new(),
+        tools: Vec::new(),
+        is_ended: false,
+        answered: Vec::new(),
+        beside: None,
+        logical_parent: None,
+        kept: None,
+        name: String::new(),
+    };
+
     fn of_answer(line: &ClaudeLine<'_>) -> Option<Self> {
         let message = line.message.as_ref()?;
         let text = |value: Option<Json<'_>>| value.and_then(Json::as_str).map(Cow::into_owned);
@@ -124,7 +126,7 @@ impl DraftDetails {
             message: text(message.id).unwrap_or_else(uuid),
             is_ended: message.stop_reason.and_then(Json::as_str).is_some(),
             tools: calls.filter_map(tool).collect(),
-            ..Self::default()
+            ..Self::NONE
         })
     }
 
@@ -138,7 +140,7 @@ impl DraftDetails {
         Some(Self {
             answered: message.blocks_of("tool_result").map(call).collect(),
             beside: message.first_text().map(mark),
-            ..Self::default()
+            ..Self::NONE
         })
     }
 
@@ -150,7 +152,7 @@ impl DraftDetails {
             segment.or_else(first).map(|id| Key::of(&id))
         };
         let logical_parent = line.logical_parent.as_deref().map(str::to_owned);
-        Self { logical_parent, kept: kept(), ..Self::default() }
+        Self { logical_parent, kept: kept(), ..Self::NONE }
     }
 }
 
