@@ -30,7 +30,8 @@ use following::Following;
 /// the file is replaced, shortened or deleted, it ends with exit code 5.
 ///
 /// A session of another agent is read again when it has changed. Its last entry
-/// shows when nothing came for a second, because an answer may still grow.
+/// shows when nothing came for a second, because an answer may still grow. One
+/// that grows after that shows again, whole.
 ///
 /// --json prints the line of each entry exactly as it is in the file, including
 /// labels and settings.

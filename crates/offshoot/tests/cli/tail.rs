@@ -52,9 +52,11 @@ fn entries_of_another_agent_show_when_they_are_whole() {
     let (mut child, mut lines) = follow(&world, &["tail", "claude.jsonl", "--json"]);
     let mut next = || lines.next().unwrap().unwrap();
     assert!(next().contains(r#""id":"a""#));
+    // Nothing follows the answer, which shows when it no longer grows. When it does, it shows again.
     append(line("assistant", "b", "a", &answer(r#"{"type":"text","text":"I look."}"#)));
+    let shown = next();
+    assert!(shown.contains("I look.") && !shown.contains(r#""toolCall""#), "{shown}");
     append(line("assistant", "c", "b", &answer(r#"{"type":"tool_use","id":"t","name":"Read","input":{}}"#)));
-    // Nothing follows the answer, which shows when it no longer grows.
     let shown = next();
     assert!(shown.contains("I look.") && shown.contains(r#""toolCall""#), "{shown}");
     append(line("user", "d", "c", &prompt("second")) + &line("user", "e", "d", &prompt("third")));
