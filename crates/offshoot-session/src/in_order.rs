@@ -99,6 +99,9 @@ impl<T, E> MadeBatch<T, E> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread::ThreadId;
+
     use super::*;
 
     fn light(count: usize) -> Vec<Range<usize>> {
@@ -129,6 +132,31 @@ mod tests {
             .unwrap();
             assert_eq!(all, (0..count).collect::<Vec<_>>());
         }
+    }
+
+    /// A part that knows its maker.
+    struct Part<'a> {
+        maker: ThreadId,
+        dropped_elsewhere: &'a AtomicUsize,
+    }
+
+    impl Drop for Part<'_> {
+        fn drop(&mut self) {
+            let is_elsewhere = thread::current().id() != self.maker;
+            self.dropped_elsewhere.fetch_add(usize::from(is_elsewhere), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn parts_are_dropped_by_their_makers() {
+        let elsewhere = AtomicUsize::new(0);
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let all = light(cores * 50 * MOST_PARTS);
+        let make = |_| Ok::<_, String>(Part { maker: thread::current().id(), dropped_elsewhere: &elsewhere });
+        made_in_order(&all, make, |_, _| Ok(())).unwrap();
+        // When a thread ends, those that wait are still to be passed on: they, and the one that is.
+        let last = cores * (WAITING + 2) * MOST_PARTS;
+        assert!(elsewhere.into_inner() <= last, "of {}", cores * 50 * MOST_PARTS);
     }
 
     #[test]
