@@ -3,6 +3,7 @@
 //! [`Json`] is a slice that contains one value. It gives members, items and scalars without building anything, at any depth, so that numbers, key order, duplicate keys and lone surrogates stay as written. [`validate`] checks the whole grammar without recursion; [`Object`] writes one object on one line. Knows nothing of sessions.
 
 mod byte_marks;
+mod strings;
 mod validate;
 mod write;
 mod stringify;

@@ -1,9 +1,8 @@
 //! The JSON grammar over bytes, without recursion and without building values.
 
-use memchr::memchr2;
-
-use super::byte_marks::{BLOCK, ByteMarks, block_at};
-use super::{NEAR, skip_space};
+use super::byte_marks::{ByteMarks, block_at};
+use super::skip_space;
+use super::strings::{long_string, string_by_bytes};
 
 /// The position at which a text stops being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -15,9 +14,9 @@ pub struct SyntaxError {
     pub expected: &'static str,
 }
 
-type ValidationStep = Result<usize, SyntaxError>;
+pub(super) type ValidationStep = Result<usize, SyntaxError>;
 
-fn fail(at: usize, expected: &'static str) -> ValidationStep {
+pub(super) fn fail(at: usize, expected: &'static str) -> ValidationStep {
     Err(SyntaxError { at, expected })
 }
 
@@ -75,6 +74,189 @@ pub struct MembersBelow {
     pub list: &'static [u8],
 }
 
+/// [`validate_members`] that also passes on what is in one member, before that member.
+pub(crate) fn validate_levels<'a>(
+    bytes: &'a [u8],
+    below: MembersBelow,
+    mut each: impl FnMut(MemberLevel, WrittenName<'a>, &'a [u8]),
+) -> Result<(), SyntaxError> {
+    // Strings are checked byte by byte only in texts with control bytes, which are rare. One pass finds those.
+    let has_controls = bytes.chunks(1024).any(|chunk| chunk.iter().fold(u8::MAX, |least, b| least.min(*b)) < b' ');
+    let text = Grammar { bytes, has_controls };
+    let start = skip_space(bytes, 0);
+    let end = text.members_or_value(start, |name, start| {
+        let end = if name.text != below.within {
+            text.value(start)?
+        } else {
+            text.members_or_value(start, |name, start| {
+                let end = if name.text != below.list || bytes.get(start) != Some(&b'[') {
+                    text.value(start)?
+                } else {
+                    text.items(start, |start| {
+                        let end = text.members_or_value(start, |name, start| {
+                            let end = text.value(start)?;
+                            each(MemberLevel::Block, name, &bytes[start..end]);
+                            Ok(end)
+                        })?;
+                        each(MemberLevel::Item, WrittenName::default(), &bytes[start..end]);
+                        Ok(end)
+                    })?
+                };
+                each(MemberLevel::Within, name, &bytes[start..end]);
+                Ok(end)
+            })?
+        };
+        each(MemberLevel::Own, name, &bytes[start..end]);
+        Ok(end)
+    })?;
+    let end = skip_space(bytes, end);
+    if end == bytes.len() { Ok(()) } else { fail(end, "the end of the line").map(drop) }
+}
+
+/// A text that is checked. Its functions take the place where something begins, and give the place after it.
+#[derive(Clone, Copy)]
+struct Grammar<'a> {
+    bytes: &'a [u8],
+    has_controls: bool,
+}
+
+impl<'a> Grammar<'a> {
+    /// An object, whose members' values `member` checks, or another value.
+    #[inline]
+    fn members_or_value(
+        self,
+        start: usize,
+        mut member: impl FnMut(WrittenName<'a>, usize) -> ValidationStep,
+    ) -> ValidationStep {
+        if self.bytes.get(start) != Some(&b'{') {
+            return self.value(start);
+        }
+        let mut at = skip_space(self.bytes, start + 1);
+        if self.bytes.get(at) == Some(&b'}') {
+            return Ok(at + 1);
+        }
+        loop {
+            let (name, value) = self.member_name(at)?;
+            at = skip_space(self.bytes, member(name, value)?);
+            match self.bytes.get(at) {
+                Some(b',') => at = skip_space(self.bytes, at + 1),
+                Some(b'}') => return Ok(at + 1),
+                _ => return fail(at, "`,` or `}`"),
+            }
+        }
+    }
+
+    /// A list, whose items `item` checks.
+    #[inline]
+    fn items(self, start: usize, mut item: impl FnMut(usize) -> ValidationStep) -> ValidationStep {
+        let mut at = skip_space(self.bytes, start + 1);
+        if self.bytes.get(at) == Some(&b']') {
+            return Ok(at + 1);
+        }
+        loop {
+            at = skip_space(self.bytes, item(at)?);
+            match self.bytes.get(at) {
+                Some(b',') => at = skip_space(self.bytes, at + 1),
+                Some(b']') => return Ok(at + 1),
+                _ => return fail(at, "`,` or `]`"),
+            }
+        }
+    }
+
+    #[inline]
+    fn value(self, start: usize) -> ValidationStep {
+        match self.bytes.get(start) {
+            Some(b'"') => Ok(self.string(start)?.0),
+            Some(b'{' | b'[') => self.container(start),
+            _ => scalar(self.bytes, start),
+        }
+    }
+
+    /// An object or a list with all that is in it, at any depth.
+    fn container(self, start: usize) -> ValidationStep {
+        let (bytes, mut open, mut at) = (self.bytes, OpenContainers::default(), start);
+        loop {
+            at = match bytes.get(at) {
+                Some(b'{') => {
+                    let inside = skip_space(bytes, at + 1);
+                    if bytes.get(inside) == Some(&b'}') {
+                        inside + 1
+                    } else {
+                        open.begin(true);
+                        at = self.member_name(inside)?.1;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    let inside = skip_space(bytes, at + 1);
+                    if bytes.get(inside) == Some(&b']') {
+                        inside + 1
+                    } else {
+                        open.begin(false);
+                        at = inside;
+                        continue;
+                    }
+                }
+                Some(b'"') => self.string(at)?.0,
+                _ => scalar(bytes, at)?,
+            };
+            // After a value: close the containers that end here, then continue with the next value.
+            loop {
+                let Some(is_object) = open.is_object() else { return Ok(at) };
+                at = skip_space(bytes, at);
+                match (bytes.get(at), is_object) {
+                    (Some(b','), true) => {
+                        at = self.member_name(skip_space(bytes, at + 1))?.1;
+                        break;
+                    }
+                    (Some(b','), false) => {
+                        at = skip_space(bytes, at + 1);
+                        break;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        open.end();
+                        at += 1;
+                    }
+                    (_, true) => return fail(at, "`,` or `}`"),
+                    (_, false) => return fail(at, "`,` or `]`"),
+                }
+            }
+        }
+    }
+
+    /// `"name" :`, and the place of the value.
+    #[inline]
+    fn member_name(self, start: usize) -> Result<(WrittenName<'a>, usize), SyntaxError> {
+        let failed = |at, expected| Err(SyntaxError { at, expected });
+        if self.bytes.get(start) != Some(&b'"') {
+            return failed(start, "a member name");
+        }
+        let (end, has_escape) = self.string(start)?;
+        let at = skip_space(self.bytes, end);
+        if self.bytes.get(at) != Some(&b':') {
+            return failed(at, "`:`");
+        }
+        let text = self.bytes.get(start + 1..end - 1).unwrap_or_default();
+        Ok((WrittenName { text, has_escape }, skip_space(self.bytes, at + 1)))
+    }
+
+    /// A string, and whether it has an escape.
+    #[inline]
+    fn string(self, start: usize) -> Result<(usize, bool), SyntaxError> {
+        if self.has_controls {
+            return string_by_bytes(self.bytes, start + 1, false);
+        }
+        // Names are short.
+        if let Some(block) = block_at(self.bytes, start + 1)
+            && let Some(stop) = ByteMarks::of_stops(block).first()
+            && block.get(stop) == Some(&b'"')
+        {
+            return Ok((start + stop + 2, false));
+        }
+        long_string(self.bytes, start + 1)
+    }
+}
+
 /// For each open container whether it is an object, in bits: few lines need memory for it.
 #[derive(Default)]
 struct OpenContainers {
@@ -112,221 +294,14 @@ impl OpenContainers {
     }
 }
 
-/// A member whose value has begun: its name and where its value starts.
-type Begun<'a> = Option<(WrittenName<'a>, usize)>;
-
-/// The values that have begun and that [`validate_levels`] passes on when they end. The depth is the number of open
-/// containers.
-#[derive(Default)]
-struct OpenValues<'a> {
-    member: Begun<'a>,
-    inner: Begun<'a>,
-    item: Option<usize>,
-    block: Begun<'a>,
-}
-
-impl<'a> OpenValues<'a> {
-    #[inline]
-    fn begin_member(&mut self, depth: usize, begun: (WrittenName<'a>, usize), below: MembersBelow) {
-        match depth {
-            1 => self.member = Some(begun),
-            2 if is_named(self.member, below.within) => self.inner = Some(begun),
-            4 if self.item.is_some() => self.block = Some(begun),
-            _ => {}
-        }
-    }
-
-    #[inline]
-    fn begin_list(&mut self, depth: usize, at: usize, below: MembersBelow) {
-        if depth == 3 && is_named(self.inner, below.list) {
-            self.item = Some(at);
-        }
-    }
-
-    #[inline]
-    fn end(&mut self, depth: usize) -> Option<(MemberLevel, WrittenName<'a>, usize)> {
-        match depth {
-            4 => self.block.take().map(|(name, start)| (MemberLevel::Block, name, start)),
-            3 => self.item.take().map(|start| (MemberLevel::Item, WrittenName::default(), start)),
-            2 => self.inner.take().map(|(name, start)| (MemberLevel::Within, name, start)),
-            1 => self.member.take().map(|(name, start)| (MemberLevel::Own, name, start)),
-            _ => None,
-        }
-    }
-}
-
-fn is_named(member: Begun<'_>, name: &[u8]) -> bool {
-    member.is_some_and(|(known, _)| known.text == name)
-}
-
-/// [`validate_members`] that also passes on what is in one member, before that member.
-pub(crate) fn validate_levels<'a>(
-    bytes: &'a [u8],
-    below: MembersBelow,
-    mut each: impl FnMut(MemberLevel, WrittenName<'a>, &'a [u8]),
-) -> Result<(), SyntaxError> {
-    // Strings are checked byte by byte only in lines with control bytes, which are rare. One pass finds those.
-    let strings_are_clean =
-        bytes.chunks(1024).all(|chunk| chunk.iter().fold(u8::MAX, |least, b| least.min(*b)) >= b' ');
-    let mut values = OpenValues::default();
-    let mut open = OpenContainers::default();
-    let mut at = skip_space(bytes, 0);
-    loop {
-        at = match bytes.get(at) {
-            Some(b'{') => {
-                let inside = skip_space(bytes, at + 1);
-                if bytes.get(inside) == Some(&b'}') {
-                    inside + 1
-                } else {
-                    open.begin(true);
-                    let begun = member_name(bytes, inside, strings_are_clean)?;
-                    at = begun.1;
-                    values.begin_member(open.depth, begun, below);
-                    continue;
-                }
-            }
-            Some(b'[') => {
-                let inside = skip_space(bytes, at + 1);
-                if bytes.get(inside) == Some(&b']') {
-                    inside + 1
-                } else {
-                    open.begin(false);
-                    at = inside;
-                    values.begin_list(open.depth, at, below);
-                    continue;
-                }
-            }
-            Some(b'"') => string(bytes, at, strings_are_clean)?.0,
-            Some(b'-' | b'0'..=b'9') => number(bytes, at)?,
-            Some(b't') => literal(bytes, at, b"true")?,
-            Some(b'f') => literal(bytes, at, b"false")?,
-            Some(b'n') => literal(bytes, at, b"null")?,
-            _ => return fail(at, "a value").map(drop),
-        };
-        // After a value: close the containers that end here, then continue with the next value.
-        loop {
-            let ended = values.end(open.depth);
-            if let Some((level, name, start)) = ended {
-                each(level, name, &bytes[start..at]);
-            }
-            let is_in_list = matches!(ended, Some((MemberLevel::Item, ..)));
-            at = skip_space(bytes, at);
-            let Some(is_object) = open.is_object() else {
-                return if at == bytes.len() { Ok(()) } else { fail(at, "the end of the line").map(drop) };
-            };
-            match (bytes.get(at), is_object) {
-                (Some(b','), true) => {
-                    let name = skip_space(bytes, at + 1);
-                    let begun = member_name(bytes, name, strings_are_clean)?;
-                    at = begun.1;
-                    values.begin_member(open.depth, begun, below);
-                    break;
-                }
-                (Some(b','), false) => {
-                    at = skip_space(bytes, at + 1);
-                    if is_in_list {
-                        values.item = Some(at);
-                    }
-                    break;
-                }
-                (Some(b'}'), true) | (Some(b']'), false) => {
-                    open.end();
-                    at += 1;
-                }
-                (_, true) => return fail(at, "`,` or `}`").map(drop),
-                (_, false) => return fail(at, "`,` or `]`").map(drop),
-            }
-        }
-    }
-}
-
-/// Reads `"name" :` and returns the name and the position of the value.
-fn member_name(bytes: &[u8], start: usize, clean: bool) -> Result<(WrittenName<'_>, usize), SyntaxError> {
-    let failed = |at, expected| Err(SyntaxError { at, expected });
-    if bytes.get(start) != Some(&b'"') {
-        return failed(start, "a member name");
-    }
-    let (end, has_escape) = string(bytes, start, clean)?;
-    let at = skip_space(bytes, end);
-    if bytes.get(at) != Some(&b':') {
-        return failed(at, "`:`");
-    }
-    let text = bytes.get(start + 1..end - 1).unwrap_or_default();
-    Ok((WrittenName { text, has_escape }, skip_space(bytes, at + 1)))
-}
-
-/// The place after the string that begins at `start`, and whether it has an escape. `clean` bytes have no control character.
-fn string(bytes: &[u8], start: usize, clean: bool) -> Result<(usize, bool), SyntaxError> {
-    if !clean {
-        return string_by_bytes(bytes, start);
-    }
-    let (mut at, mut has_escape) = (start + 1, false);
-    // In code an escape is near the one before. A search over many bytes pays when none has come for a while.
-    let mut quiet = 0;
-    loop {
-        if quiet < NEAR / BLOCK
-            && let Some(block) = block_at(bytes, at)
-        {
-            let (begin, mut marks) = (at, ByteMarks::of_stops(block));
-            at += BLOCK;
-            quiet += 1;
-            while let Some(stop) = marks.first() {
-                let stop = begin + stop;
-                if bytes.get(stop) == Some(&b'"') {
-                    return Ok((stop + 1, has_escape));
-                }
-                let behind = escape(bytes, stop)?;
-                (at, quiet, has_escape) = (behind.max(begin + BLOCK), 0, true);
-                marks = marks.from(behind - begin);
-            }
-            continue;
-        }
-        let rest = bytes.get(at..).unwrap_or_default();
-        let Some(stop) = memchr2(b'"', b'\\', rest).map(|stop| at + stop) else {
-            return Err(SyntaxError { at: bytes.len(), expected: "the end of a string" });
-        };
-        if bytes.get(stop) == Some(&b'"') {
-            return Ok((stop + 1, has_escape));
-        }
-        (at, quiet, has_escape) = (escape(bytes, stop)?, 0, true);
-    }
-}
-
-/// The same of any bytes.
-fn string_by_bytes(bytes: &[u8], start: usize) -> Result<(usize, bool), SyntaxError> {
-    let (mut at, mut has_escape) = (start + 1, false);
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => return Ok((at + 1, has_escape)),
-            Some(b'\\') => (at, has_escape) = (escape(bytes, at)?, true),
-            Some(0..b' ') => return Err(SyntaxError { at, expected: "no control character in a string" }),
-            Some(_) => at += 1,
-            None => return Err(SyntaxError { at, expected: "the end of a string" }),
-        }
-    }
-}
-
-/// The place after the escape that begins at `at`.
-#[inline]
-fn escape(bytes: &[u8], at: usize) -> ValidationStep {
-    match bytes.get(at + 1) {
-        // What code has.
-        Some(b'n' | b'"') => Ok(at + 2),
-        _ => other_escape(bytes, at),
-    }
-}
-
-fn other_escape(bytes: &[u8], at: usize) -> ValidationStep {
-    match bytes.get(at + 1) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => {
-            let digits = bytes.get(at + 2..at + 6).unwrap_or(&[]);
-            if digits.len() < 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
-                return fail(at + 2, "four hexadecimal digits");
-            }
-            Ok(at + 6)
-        }
-        _ => fail(at + 1, "an escape"),
+/// A number or a word.
+fn scalar(bytes: &[u8], at: usize) -> ValidationStep {
+    match bytes.get(at) {
+        Some(b'-' | b'0'..=b'9') => number(bytes, at),
+        Some(b't') => literal(bytes, at, b"true"),
+        Some(b'f') => literal(bytes, at, b"false"),
+        Some(b'n') => literal(bytes, at, b"null"),
+        _ => fail(at, "a value"),
     }
 }
 
@@ -357,6 +332,8 @@ fn literal(bytes: &[u8], at: usize, word: &'static [u8]) -> ValidationStep {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -489,6 +466,34 @@ mod tests {
             assert_eq!(validate(bad.as_bytes()).map_err(|e| e.at), Err(at), "{bad:?}");
         }
     }
+
+    proptest! {
+        #[test]
+        fn strings_end_where_each_byte_says(picked in proptest::collection::vec(0..PIECES.len(), 0..60)) {
+            let text: String = picked.into_iter().map(|piece| PIECES[piece]).collect();
+            let text = format!("[\"{text}\"]");
+            // Space that is a control character makes a string look at each byte.
+            let (at_once, by_bytes) = (format!(" {text}"), format!("\t{text}"));
+            prop_assert_eq!(validate(at_once.as_bytes()), validate(by_bytes.as_bytes()), "{}", text);
+        }
+    }
+
+    const PIECES: &[&str] = &[
+        "a",
+        "some words ",
+        "\\n",
+        "\\n",
+        "\\\"",
+        "\\\\",
+        "\\",
+        "\\t",
+        "\\u00e9",
+        "\\u",
+        "\"",
+        "\",\"",
+        "é",
+        "words without any of them, which are longer than what is looked at at once, and then ",
+    ];
 
     #[test]
     fn a_line_that_is_cut_anywhere_is_refused_at_its_end() {
