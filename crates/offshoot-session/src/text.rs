@@ -127,18 +127,24 @@ fn boundary_before(text: &str, end: usize) -> usize {
 fn one_plain_line(text: &str, max: usize) -> Option<String> {
     let bytes = text.as_bytes();
     let window = bytes.get(..looked_at(max)).unwrap_or(bytes);
-    let mut line = String::with_capacity(window.len().min(max.saturating_add(3)));
-    for word in window.split(|byte| matches!(byte, b' ' | b'\n' | b'\t')).filter(|word| !word.is_empty()) {
-        if line.len() > max {
-            break;
+    let mut line = Vec::with_capacity(window.len().min(max.saturating_add(3)));
+    let mut is_apart = false;
+    for byte in window {
+        match byte {
+            b' ' | b'\n' | b'\t' => is_apart = !line.is_empty(),
+            b'!'..=b'~' => {
+                if line.len() > max {
+                    break;
+                }
+                if std::mem::take(&mut is_apart) {
+                    line.push(b' ');
+                }
+                line.push(*byte);
+            }
+            _ => return None,
         }
-        let seen = word.get(..=max).unwrap_or(word);
-        let text = std::str::from_utf8(seen).ok().filter(|_| seen.iter().all(u8::is_ascii_graphic))?;
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(text);
     }
+    let mut line = String::from_utf8(line).ok()?;
     if line.len() > max || window.len() < bytes.len() {
         line.truncate(max.saturating_sub(1));
         line.truncate(line.trim_end().len());

@@ -116,8 +116,23 @@ impl Spelling {
         matches!(self, Self::Document | Self::Lines | Self::Row)
     }
 
-    /// Where the first byte is that is not printable ASCII, nor a blank that stays.
+    /// How much of a text stays as it is whatever is around it: printable ASCII, blanks that stay, and letters that stand alone.
     fn plain_start(self, text: &str) -> usize {
+        let mut start = self.plain_ascii(text.as_bytes());
+        loop {
+            let rest = text.get(start..).unwrap_or_default();
+            match rest.chars().next().filter(|c| is_alone(*c)) {
+                Some(c) => {
+                    start += c.len_utf8();
+                    start += self.plain_ascii(text.as_bytes().get(start..).unwrap_or_default());
+                }
+                None => return start,
+            }
+        }
+    }
+
+    /// Where the first byte is that is not printable ASCII, nor a blank that stays.
+    fn plain_ascii(self, bytes: &[u8]) -> usize {
         const CHUNK: usize = 32;
         let keeps_lines = matches!(self, Self::Code | Self::Document | Self::Lines);
         let keeps_tabs = matches!(self, Self::Code | Self::Document);
@@ -126,7 +141,6 @@ impl Spelling {
             (byte.wrapping_sub(b' ') < 95) | ((byte == b'\n') & keeps_lines) | ((byte == b'\t') & keeps_tabs)
         };
         let is_whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_plain(*byte));
-        let bytes = text.as_bytes();
         let start = bytes.chunks_exact(CHUNK).take_while(is_whole).count() * CHUNK;
         let rest = bytes.get(start..).unwrap_or_default();
         start + rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len())
@@ -154,13 +168,14 @@ fn spell(text: &str, spelling: Spelling) -> Cow<'_, str> {
             push(control, spelling, &mut out);
             rest = after;
         } else {
-            // What follows printable ASCII may belong to its last character.
-            let (before, odd) = rest.split_at(if plain < rest.len() { plain.saturating_sub(1) } else { plain });
+            // What follows may belong to the last plain character.
+            let last = rest.get(..plain).and_then(|plain| plain.chars().next_back()).filter(|_| plain < rest.len());
+            let (before, odd) = rest.split_at(plain - last.map_or(0, char::len_utf8));
             out.push_str(before);
             let mut seen = 0;
             for (nth, grapheme) in odd.graphemes(true).enumerate() {
-                // The last plain character is the first here.
-                if nth > 0 && grapheme.len() == 1 && spelling.plain_start(grapheme) == 1 {
+                // The last plain character is the first here. No plain one belongs to another.
+                if nth > 0 && spelling.plain_start(grapheme) == grapheme.len() {
                     break;
                 }
                 push(grapheme, spelling, &mut out);
@@ -173,6 +188,15 @@ fn spell(text: &str, spelling: Spelling) -> Cow<'_, str> {
         }
         plain = spelling.plain_start(rest);
     }
+}
+
+/// Whether a character beyond ASCII is seen, is no emoji, and is a grapheme of its own unless a mark follows: most of what is written in
+/// Latin, Greek, Cyrillic, Chinese, Japanese and Korean, with its punctuation, and what draws boxes.
+fn is_alone(c: char) -> bool {
+    matches!(c,
+        '\u{c0}'..='\u{17f}' | '\u{391}'..='\u{3a1}' | '\u{3a3}'..='\u{3c9}' | '\u{400}'..='\u{481}'
+        | '\u{2010}'..='\u{2027}' | '\u{2500}'..='\u{259f}' | '\u{3001}'..='\u{3002}' | '\u{3041}'..='\u{3096}'
+        | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff5e}')
 }
 
 /// The length of the control character of ASCII with which a text begins, or of `\r\n`: nothing joins with them, so they are
@@ -335,8 +359,10 @@ mod tests {
     /// The start is read in pieces; the whole is spelled out in stretches. Both say the same.
     #[test]
     fn stretches_change_nothing() {
-        let alphabet =
-            ['a', ' ', '\t', '\n', '\r', '\u{1b}', '\u{301}', JOINER, '👩', '\u{600}', '🇩', '日', '\u{fe0f}', '1'];
+        let alphabet = [
+            'a', ' ', '\t', '\n', '\r', '\u{1b}', '\u{301}', JOINER, '👩', '\u{600}', '🇩', '日', '\u{fe0f}', '1', '한',
+            '\u{11a8}', '\u{1100}', 'é',
+        ];
         for number in 0..alphabet.len().pow(4) {
             let at = |place: u32| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
             let text: String = (0..4).map(at).collect();
@@ -346,6 +372,19 @@ mod tests {
                 more.clone_into(&mut whole);
             }
             assert_eq!(clean(&text), whole, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_alone_is_its_own_spelling() {
+        for c in ('\u{80}'..=char::MAX).filter(|c| is_alone(*c)) {
+            let (mut spelled, text) = (String::new(), format!("{c}"));
+            push(&text, Spelling::Name, &mut spelled);
+            assert_eq!(spelled, text, "{:x}", u32::from(c));
+            for before in ['a', '日', '\u{ac00}', '👩', 'é'] {
+                let text = format!("{before}{c}");
+                assert_eq!(text.graphemes(true).count(), 2, "{text:?}");
+            }
         }
     }
 

@@ -113,20 +113,30 @@ fn first_beyond(text: &str, columns: usize) -> Option<usize> {
     if text.len() <= columns && text.is_ascii() {
         return None;
     }
-    // Printable ASCII has a column each. What follows it may belong to its last character.
-    let plain = text.bytes().take(columns.saturating_add(1)).take_while(|byte| matches!(byte, b' '..=b'~')).count();
-    if plain > columns {
-        return Some(columns);
-    }
-    let skipped = plain.saturating_sub(1);
-    let mut room = columns - skipped;
-    for (at, grapheme) in text[skipped..].grapheme_indices(true) {
-        match room.checked_sub(of_grapheme(grapheme)) {
-            Some(left) => room = left,
-            None => return Some(skipped + at),
+    let (mut at, mut room) = (0, columns);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        // Printable ASCII has a column each. What follows it may belong to its last character.
+        let plain = rest.bytes().take(room.saturating_add(1)).take_while(is_printable).count();
+        if plain > room {
+            return Some(at + room);
+        }
+        let skipped = plain.saturating_sub(1);
+        (at, room) = (at + skipped, room - skipped);
+        for (nth, grapheme) in rest.get(skipped..).unwrap_or_default().graphemes(true).enumerate() {
+            if nth > 0 && grapheme.bytes().all(|byte| is_printable(&byte)) {
+                break;
+            }
+            match room.checked_sub(of_grapheme(grapheme)) {
+                Some(left) => (at, room) = (at + grapheme.len(), left),
+                None => return Some(at),
+            }
         }
     }
     None
+}
+
+fn is_printable(byte: &u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 /// The same for a line: the span, and the byte in it.

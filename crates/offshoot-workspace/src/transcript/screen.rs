@@ -166,6 +166,13 @@ impl ItemWords for BodyLines {
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
+        if self.length == Length::Cut
+            && let Some((start, lines)) = long_output(text)
+        {
+            clean_lines(start).lines().for_each(|line| self.indented(Role::Plain, line));
+            self.indented(Role::Dim, &format!("… {}", counted(lines - CUT, "more line", "more lines")));
+            return Ok(());
+        }
         let text = without_colours(text);
         let text = clean_lines(&text);
         let lines = text.trim_end().lines().count();
@@ -186,5 +193,72 @@ impl ItemWords for BodyLines {
     fn trouble(&mut self, line: &str) -> io::Result<()> {
         self.indented(Role::Error, line);
         Ok(())
+    }
+}
+
+/// The lines that are shown of an output of more, and how many it has without empty ones at its end. `None` if it must be cleaned as a
+/// whole to know that: it has escape sequences, or few lines.
+fn long_output(text: &str) -> Option<(&str, usize)> {
+    if text.bytes().any(|byte| byte == 0x1b) {
+        return None;
+    }
+    let mut is_line_end = false;
+    let is_blank = |c: char| {
+        let was_line_end = std::mem::replace(&mut is_line_end, c == '\n');
+        match c {
+            ' ' | '\t' | '\n' => true,
+            '\r' => was_line_end,
+            // The others are spelled out.
+            _ => c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}'),
+        }
+    };
+    let seen = text.trim_end_matches(is_blank);
+    let lines = 1 + seen.bytes().filter(|byte| *byte == b'\n').count();
+    let start = text.match_indices('\n').nth(CUT - 1).map(|(end, _)| text.split_at(end + 1).0)?;
+    (lines > CUT + 1).then_some((start, lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, length: Length) -> Vec<String> {
+        let mut body = BodyLines { length, lines: Vec::new() };
+        body.output(text).unwrap();
+        body.lines.iter().map(|line| format!("{line:?}")).collect()
+    }
+
+    #[test]
+    fn a_long_output_shows_what_its_whole_would() {
+        let ends = [
+            "",
+            "\n",
+            "\r\n",
+            " \n\t\n",
+            "\r",
+            "\n\u{a0}\u{3000}\n",
+            "\n\u{2028}",
+            "\n\u{b}\n",
+            "\n\u{85}",
+            "\n\r\n\r",
+            "\n\u{1b}[0m\n",
+        ];
+        for end in ends {
+            for count in 0..12 {
+                let lines = (0..count).map(|at| format!("line {at} é\t\u{202e}\r\n")).collect::<String>();
+                let text = format!("{lines}end{end}");
+                let whole = shown(&text, Length::Whole);
+                let cleaned = clean_lines(&without_colours(&text)).trim_end().lines().count();
+                assert_eq!(whole.len(), cleaned, "{text:?}");
+                let cut = shown(&text, Length::Cut);
+                if cleaned <= CUT + 1 {
+                    assert_eq!(cut, whole, "{text:?}");
+                } else {
+                    assert_eq!(cut[..CUT], whole[..CUT], "{text:?}");
+                    let more = format!("… {} more lines", cleaned - CUT);
+                    assert!(cut.len() == CUT + 1 && cut[CUT].contains(&more), "{text:?}: {cut:?}");
+                }
+            }
+        }
     }
 }
