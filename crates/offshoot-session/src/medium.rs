@@ -109,8 +109,14 @@ pub trait Medium: Send + Sync {
 /// Those of the medium; an early end is `UnexpectedEof`.
 pub fn read_exact_at<M: Medium + ?Sized>(medium: &M, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
+    fill_exact_at(medium, offset, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// [`read_exact_at`] into memory that there is.
+pub(crate) fn fill_exact_at<M: Medium + ?Sized>(medium: &M, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
-    while filled < length {
+    while filled < bytes.len() {
         match medium.read_at(offset + filled as u64, &mut bytes[filled..]) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => filled += count,
@@ -118,5 +124,5 @@ pub fn read_exact_at<M: Medium + ?Sized>(medium: &M, offset: u64, length: usize)
             Err(error) => return Err(error),
         }
     }
-    Ok(bytes)
+    Ok(())
 }

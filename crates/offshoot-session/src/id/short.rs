@@ -37,7 +37,8 @@ impl IdPlaces {
     }
 
     fn find(&self, ids: &[ShortId<'_>], id: &str) -> Option<usize> {
-        let is_it = |at: &u32| ids.get(*at as usize).is_some_and(|known| known.id == id);
+        let key = key(id);
+        let is_it = |at: &u32| ids.get(*at as usize).is_some_and(|known| known.is(key, id));
         self.places.find(self.hasher.hash_one(id), is_it).map(|at| *at as usize)
     }
 }
@@ -115,6 +116,11 @@ impl<'a> ShortId<'a> {
     fn new(id: &'a str) -> Self {
         let length = id.char_indices().nth(SHORTEST_ID).map_or(id.len(), |(at, _)| at);
         Self { key: key(id), id, length }
+    }
+
+    /// Whether it is this id, whose key this is. Of a short one the key says it all, which is nearer than its text.
+    fn is(&self, key: u64, id: &str) -> bool {
+        self.key == key && self.id.len() == id.len() && (id.len() <= size_of::<u64>() || self.id == id)
     }
 
     fn lengthen_beside(&mut self, other: &str) {

@@ -57,11 +57,16 @@ impl IndexPages {
         let bytes = self.encoded(page)?;
         let mut reader = PackedReader::new(&bytes);
         let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
-        let mut nodes = Vec::with_capacity(count);
-        for _ in 0..count {
-            nodes.push(node(&mut reader)?);
-        }
-        Some(nodes.into())
+        // Made where it stays: a list that can fail would be copied there.
+        let mut is_whole = true;
+        let one = |_| {
+            node(&mut reader).unwrap_or_else(|| {
+                is_whole = false;
+                Node::unreadable()
+            })
+        };
+        let nodes = (0..count).map(one).collect();
+        is_whole.then_some(nodes)
     }
 
     fn anew(&self) -> Option<&Tree> {

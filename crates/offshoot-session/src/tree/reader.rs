@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::nodes::PAGE;
@@ -19,10 +20,13 @@ pub struct NodeReader<'a> {
     recent: RefCell<RecentPages>,
 }
 
+/// Each look at a node holds its page, which costs less to count where no other thread can.
+type RecentPage = Rc<Arc<[Node]>>;
+
 #[derive(Debug)]
 struct RecentPages {
     /// The last used one first.
-    pages: VecDeque<(usize, Arc<[Node]>)>,
+    pages: VecDeque<(usize, RecentPage)>,
     /// How many more pages are read and not kept by the tree.
     left: usize,
 }
@@ -80,7 +84,7 @@ impl<'a> NodeReader<'a> {
 }
 
 impl RecentPages {
-    fn page(&mut self, page: usize, read: impl FnOnce() -> Arc<[Node]>) -> Option<Arc<[Node]>> {
+    fn page(&mut self, page: usize, read: impl FnOnce() -> Arc<[Node]>) -> Option<RecentPage> {
         match self.pages.iter().position(|(known, _)| *known == page) {
             Some(0) => {}
             Some(at) => {
@@ -90,10 +94,10 @@ impl RecentPages {
             None => {
                 self.left = self.left.checked_sub(1)?;
                 self.pages.truncate(KEPT - 1);
-                self.pages.push_front((page, read()));
+                self.pages.push_front((page, Rc::new(read())));
             }
         }
-        self.pages.front().map(|(_, nodes)| nodes.clone())
+        self.pages.front().map(|(_, nodes)| Rc::clone(nodes))
     }
 }
 
