@@ -8,7 +8,6 @@ mod extend;
 mod made;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -21,6 +20,7 @@ use crate::json::{Json, validate};
 use crate::lines::LineSpan;
 use crate::medium::{Medium, fill_exact_at, read_exact_at};
 use crate::migrate::{SPLICE_SAMPLE, TreePlace, kept_index, splice, spliced, takes_splice, upgrade_entry};
+use crate::per_thread::with_room;
 use crate::tree::{Label, NewNode, Node, NodeIx, Tree};
 
 pub(crate) use extend::More;
@@ -301,27 +301,9 @@ impl Source for Opened<'_> {
     }
 }
 
-/// Longer lines are read into memory of their own.
-const USUAL_LINE: usize = 256 << 10;
-
 /// A line's text. Bytes that are not UTF-8 become U+FFFD, as in the peers.
 fn line_text(medium: &dyn Medium, node: &Node) -> std::io::Result<String> {
-    std::thread_local! {
-        /// Memory that is used for each line again need not be cleared for each.
-        static READ: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    }
-    let length = usize::try_from(node.length()).map_err(std::io::Error::other)?;
-    if length > USUAL_LINE {
-        return Ok(match String::from_utf8(read_exact_at(medium, node.offset(), length)?) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        });
-    }
-    READ.with_borrow_mut(|read| {
-        if read.len() < length {
-            read.resize(length, 0);
-        }
-        let bytes = read.get_mut(..length).unwrap_or_default();
+    with_room(usize::try_from(node.length()).map_err(std::io::Error::other)?, |bytes| {
         fill_exact_at(medium, node.offset(), bytes)?;
         // Nearly all of them are UTF-8, which is seen sooner than where they are not.
         let text = simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::load::load_until;
 use crate::medium::{FileMedium, Medium as _};
 use crate::packed::{PackedReader, PackedWriter, hash};
+use crate::per_thread::with_room;
 use crate::tree::nodes::{BranchEnd, PAGE, Pages};
 use crate::tree::stored::StoredNode;
 use crate::tree::{Node, Tree};
@@ -54,8 +55,15 @@ impl IndexPages {
     }
 
     fn decoded(&self, page: usize) -> Option<Arc<[Node]>> {
-        let bytes = self.encoded(page)?;
-        let mut reader = PackedReader::new(&bytes);
+        let place = self.places.get(page)?;
+        with_room(place.length as usize, |bytes| {
+            self.index.read_exact_at(bytes, place.offset).ok()?;
+            if hash(bytes) == place.sum { self.nodes(page, bytes) } else { None }
+        })
+    }
+
+    fn nodes(&self, page: usize, bytes: &[u8]) -> Option<Arc<[Node]>> {
+        let mut reader = PackedReader::new(bytes);
         let count = PAGE.min(self.count.checked_sub(page * PAGE)?);
         // Made where it stays: a list that can fail would be copied there.
         let mut is_whole = true;
