@@ -71,9 +71,9 @@ impl<'a> TranscriptScreen<'a> {
             Voice::Mark => Role::Mark,
             Voice::Aside => Role::Dim,
         };
-        let day = heading.time.map(when::day).unwrap_or_default();
-        let mut minute = heading.time.map(when::minute).unwrap_or_default();
-        let time = if day == self.day { minute.split_off(day.len().min(minute.len())) } else { minute };
+        let minute = heading.time.map(when::minute).unwrap_or_default();
+        let day = minute.split_once(' ').map_or("", |(day, _)| day);
+        let time = if day == self.day { minute.get(day.len()..).unwrap_or_default() } else { &minute };
         let is_known = item.voice == Voice::Assistant && item.beside == self.model;
         let beside = if is_known { "" } else { item.beside.as_str() };
         let label = heading.label.as_ref().map(|label| format!("[{label}]")).unwrap_or_default();
@@ -85,7 +85,7 @@ impl<'a> TranscriptScreen<'a> {
                 line = line.and(Role::Plain, "  ").and(role, word);
             }
         }
-        self.day = day;
+        day.clone_into(&mut self.day);
         if item.voice == Voice::Assistant {
             self.model.clone_from(&item.beside);
         }
@@ -131,7 +131,7 @@ impl BodyLines {
     fn indented(&mut self, role: Role, line: &str) {
         let line = match role {
             _ if line.trim().is_empty() => Line::default(),
-            Role::Plain => Line::of(role, format!("  {line}")),
+            Role::Plain => Line::of(role, ["  ", line].concat()),
             _ => Line::from("  ").and(role, line),
         };
         self.lines.push(line.into());
@@ -166,22 +166,17 @@ impl ItemWords for BodyLines {
     }
 
     fn output(&mut self, text: &str) -> io::Result<()> {
+        let text = without_colours(text);
         if self.length == Length::Cut
-            && let Some((start, lines)) = long_output(text)
+            && let Some((start, lines)) = long_output(&text)
         {
             clean_lines(start).lines().for_each(|line| self.indented(Role::Plain, line));
             self.indented(Role::Dim, &format!("… {}", counted(lines - CUT, "more line", "more lines")));
             return Ok(());
         }
-        let text = without_colours(text);
         let text = clean_lines(&text);
         let lines = text.trim_end().lines().count();
-        // A remark takes a line, so one line more than the cut is shown instead.
-        let shown = if self.length == Length::Whole || lines <= CUT + 1 { lines } else { CUT };
-        text.lines().take(shown).for_each(|line| self.indented(Role::Plain, line));
-        if lines > shown {
-            self.indented(Role::Dim, &format!("… {}", counted(lines - shown, "more line", "more lines")));
-        }
+        text.lines().take(lines).for_each(|line| self.indented(Role::Plain, line));
         Ok(())
     }
 
@@ -196,12 +191,8 @@ impl ItemWords for BodyLines {
     }
 }
 
-/// The lines that are shown of an output of more, and how many it has without empty ones at its end. `None` if it must be cleaned as a
-/// whole to know that: it has escape sequences, or few lines.
+/// The lines that are shown of an output of more, and how many it has without empty ones at its end. `None` if it has few lines.
 fn long_output(text: &str) -> Option<(&str, usize)> {
-    if text.bytes().any(|byte| byte == 0x1b) {
-        return None;
-    }
     let mut is_line_end = false;
     let is_blank = |c: char| {
         let was_line_end = std::mem::replace(&mut is_line_end, c == '\n');
@@ -215,6 +206,7 @@ fn long_output(text: &str) -> Option<(&str, usize)> {
     let seen = text.trim_end_matches(is_blank);
     let lines = 1 + seen.bytes().filter(|byte| *byte == b'\n').count();
     let start = text.match_indices('\n').nth(CUT - 1).map(|(end, _)| text.split_at(end + 1).0)?;
+    // The remark takes a line, so one line more than the cut is shown instead.
     (lines > CUT + 1).then_some((start, lines))
 }
 
