@@ -70,6 +70,8 @@ const CASES: &[Case] = &[
     case(Task::ShowFirst, Input::L),
     case(Task::Page, Input::L),
     case(Task::OneById, Input::Multitude),
+    case(Task::Open, Input::Twin),
+    case(Task::Open, Input::Claude),
     case(Task::Branches, Input::M),
     case(Task::Branches, Input::L),
     case(Task::Fork, Input::L),

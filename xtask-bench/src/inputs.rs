@@ -7,6 +7,7 @@ mod chance;
 mod prose;
 mod record;
 mod session;
+mod transcript;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Result, Write};
@@ -16,9 +17,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prose::Prose;
 use record::{EPOCH_MS, EntryPlace, Records, Version, iso, session_id};
 use session::Shape;
+use transcript::Writer;
 
 const GENERATION: u32 = 3;
 const CWD: &str = "/home/u/project";
+/// How many records a long transcript has.
+const TRANSCRIPT: u32 = 250_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Input {
@@ -41,6 +45,8 @@ pub(crate) enum Input {
     Crowd,
     Archive,
     Million,
+    Claude,
+    Twin,
 }
 
 impl Input {
@@ -65,6 +71,8 @@ impl Input {
             Self::Crowd => "crowd",
             Self::Archive => "archive",
             Self::Million => "million",
+            Self::Claude => "claude",
+            Self::Twin => "twin",
         }
     }
 
@@ -91,6 +99,8 @@ impl Input {
             Self::Crowd => "10,000 sessions of one project in one folder",
             Self::Archive => "10,000 longer sessions of one project in one folder, 20 of which mention Zanzibar",
             Self::Million => "1,000,000 entries with short results",
+            Self::Claude => "250,000 records of Claude Code",
+            Self::Twin => "the texts of `claude` as a session of version 3",
         }
     }
 
@@ -185,7 +195,9 @@ impl Input {
             | Self::Crowd
             | Self::Archive
             | Self::Lines
-            | Self::Requests => Shape::default(),
+            | Self::Requests
+            | Self::Claude
+            | Self::Twin => Shape::default(),
         }
     }
 }
@@ -246,6 +258,8 @@ impl Inputs {
             Input::Deep => tiny(out, 1_000_000, |at| at.checked_sub(1)),
             Input::Lines => messages(out, 100_000, |_, message| format!(r#"{{"type":"message","message":{message}}}"#)),
             Input::Requests => requests(out, 2000),
+            Input::Claude => transcript::write(out, &self.prose, TRANSCRIPT, CWD, Writer::ClaudeCode),
+            Input::Twin => transcript::write(out, &self.prose, TRANSCRIPT, CWD, Writer::Pi),
             Input::Wide => tiny(out, 200_001, |at| (at > 0).then_some(0)),
             Input::Fifty | Input::Hundred | Input::Million => {
                 // A session is continued in its folder.

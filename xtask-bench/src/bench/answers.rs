@@ -69,7 +69,14 @@ pub(super) fn count(task: Task, output: &Path, folder: &Path) -> Option<usize> {
             parsed(output).map(|compared: ComparedSides| compared.sides.iter().map(|side| side.entries).sum())
         }
         Task::Undo => parsed(output).map(|_: IgnoredAny| 1),
-        Task::TreeFirst | Task::Check | Task::Drawn | Task::Show | Task::ShowFirst | Task::Page | Task::OneById => None,
+        Task::TreeFirst
+        | Task::Check
+        | Task::Drawn
+        | Task::Show
+        | Task::ShowFirst
+        | Task::Page
+        | Task::OneById
+        | Task::Open => None,
     }
 }
 
@@ -85,7 +92,14 @@ pub(super) fn unit(task: Task) -> &'static str {
         Task::Fork | Task::ForkAll | Task::Branched | Task::Migrate => "lines",
         Task::Pick | Task::MergePlan | Task::Compare => "entries",
         Task::Undo => "operation",
-        Task::TreeFirst | Task::Check | Task::Drawn | Task::Show | Task::ShowFirst | Task::Page | Task::OneById => "",
+        Task::TreeFirst
+        | Task::Check
+        | Task::Drawn
+        | Task::Show
+        | Task::ShowFirst
+        | Task::Page
+        | Task::OneById
+        | Task::Open => "",
         Task::List | Task::ListAll => "sessions",
     }
 }

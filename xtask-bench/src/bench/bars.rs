@@ -26,11 +26,13 @@ enum Limit {
     Mebibytes(f64),
     /// At most this many times the memory of another case.
     MemoryOf(&'static str, f64),
+    /// At most this many times the time of another case.
+    TimeOf(&'static str, f64),
     /// At least this many answers a second.
     PerSecond(f64),
 }
 
-use Limit::{Faster, Floors, Mebibytes, MemoryOf, PerSecond, Seconds};
+use Limit::{Faster, Floors, Mebibytes, MemoryOf, PerSecond, Seconds, TimeOf};
 
 const BARS: &[Bar] = &[
     Bar { case: "context/L", who: COLD, limit: Faster(&PEERS, 12.0) },
@@ -60,6 +62,8 @@ const BARS: &[Bar] = &[
     Bar { case: "merge-plan/L", who: WARM, limit: Floors(4.0) },
     Bar { case: "by-id/multitude", who: COLD, limit: Floors(1.5) },
     Bar { case: "by-id/multitude", who: WARM, limit: Seconds(0.020) },
+    Bar { case: "open/claude", who: COLD, limit: TimeOf("open/twin", 2.0) },
+    Bar { case: "open/claude", who: COLD, limit: Mebibytes(60.0) },
     Bar { case: "fork/L", who: COLD, limit: Faster(&["pi"], 20.0) },
     Bar { case: "branched/L", who: COLD, limit: Faster(&["pi"], 20.0) },
     Bar { case: "migrate/v1", who: COLD, limit: Faster(&["pi"], 8.0) },
@@ -86,6 +90,7 @@ impl Bar {
             Seconds(limit) => format!("{case}, {who}: under {limit} s"),
             Mebibytes(limit) => format!("{case}, {who}: under {limit} MiB"),
             MemoryOf(other, times) => format!("{case}, {who}: at most {times} times the memory of {other}"),
+            TimeOf(other, times) => format!("{case}, {who}: at most {times} times the time of {other}"),
             PerSecond(limit) => format!("{case}, {who}: at least {limit} a second"),
         }
     }
@@ -108,6 +113,10 @@ impl Bar {
             Mebibytes(limit) => (own.peak_mib, "MiB", own.peak_mib < limit),
             MemoryOf(other, times) => {
                 let ratio = own.peak_mib / of(other, self.who)?.0.peak_mib;
+                (ratio, "×", ratio <= times)
+            }
+            TimeOf(other, times) => {
+                let ratio = own.wall_s / of(other, self.who)?.0.wall_s;
                 (ratio, "×", ratio <= times)
             }
             PerSecond(limit) => {
@@ -148,7 +157,7 @@ mod tests {
     fn every_bar_names_cases_that_are_run() {
         let cases: Vec<String> = CASES.iter().chain(HUGE).map(|case| name(*case)).collect();
         for bar in BARS {
-            let other = if let MemoryOf(other, _) = bar.limit { other } else { bar.case };
+            let other = if let MemoryOf(other, _) | TimeOf(other, _) = bar.limit { other } else { bar.case };
             assert!([bar.case, other].iter().all(|case| cases.iter().any(|known| known == case)), "{}", bar.promise());
         }
     }

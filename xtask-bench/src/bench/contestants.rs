@@ -24,6 +24,8 @@ pub(super) enum Task {
     Page,
     /// A session of very many, by its whole id.
     OneById,
+    /// A session opened without a side index, and its last entry.
+    Open,
     Branches,
     Fork,
     ForkAll,
@@ -60,6 +62,7 @@ impl Task {
             Self::ShowFirst => "show-first",
             Self::Page => "page",
             Self::OneById => "by-id",
+            Self::Open => "open",
             Self::Branches => "branches",
             Self::Fork => "fork",
             Self::ForkAll => "fork-all",
@@ -105,7 +108,10 @@ impl Task {
 
     /// Whether only offshoot has it, in this form.
     fn is_own(self) -> bool {
-        matches!(self, Self::Check | Self::Drawn | Self::Show | Self::ShowFirst | Self::Page | Self::OneById)
+        matches!(
+            self,
+            Self::Check | Self::Drawn | Self::Show | Self::ShowFirst | Self::Page | Self::OneById | Self::Open
+        )
     }
 
     /// Whether its answer has no number of items to be compared.
@@ -214,7 +220,9 @@ impl Contestant {
             How::Peer(runtime, script, module) => {
                 own(&[&text(runtime), &text(script), &text(module), task.name_for_peers(), &input])
             }
-            How::Warm(_) if matches!(task, Task::Check | Task::Migrate | Task::AppendOs | Task::AppendData) => {
+            How::Warm(_)
+                if matches!(task, Task::Check | Task::Open | Task::Migrate | Task::AppendOs | Task::AppendData) =>
+            {
                 return None;
             }
             How::Offshoot(binary) | How::Warm(binary) => {
@@ -225,6 +233,7 @@ impl Contestant {
                     Task::Show | Task::ShowFirst => &["show", &input],
                     Task::Page => &["export", &input, "--output", NEW_PAGE],
                     Task::OneById => &["show", "--summary", &wanted_id()],
+                    Task::Open => &["--no-index", "entry", &input, "@"],
                     Task::Branches => &["branches", &input, "--json"],
                     Task::Fork => &["fork", &input],
                     Task::ForkAll => &["fork", &input, "--all"],

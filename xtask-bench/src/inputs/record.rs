@@ -73,6 +73,12 @@ impl<W: Write> Records<W> {
         self.out.write_all(b"}\n")
     }
 
+    /// A line of another form.
+    pub(super) fn line(&mut self, line: &[u8]) -> Result<()> {
+        self.out.write_all(line)?;
+        self.out.write_all(b"\n")
+    }
+
     pub(super) fn finish(mut self) -> Result<W> {
         self.out.flush()?;
         Ok(self.out)
