@@ -3,6 +3,7 @@
 //! [`Json`] is a slice that contains one value. It gives members, items and scalars without building anything, at any depth, so that numbers, key order, duplicate keys and lone surrogates stay as written. [`validate`] checks the whole grammar without recursion; [`Object`] writes one object on one line. Knows nothing of sessions.
 
 mod byte_marks;
+mod syntax;
 mod strings;
 mod validate;
 mod write;
@@ -21,8 +22,9 @@ pub(crate) use strict::first_half;
 pub use strict::{strict, strict_with};
 pub use stringify::stringify;
 pub(crate) use stringify::{js_members, js_number};
+pub use syntax::SyntaxError;
 pub use unfinished::completed;
-pub use validate::{MemberLevel, MembersBelow, SyntaxError, validate};
+pub use validate::{MemberLevel, MembersBelow, validate};
 pub(crate) use validate::{WrittenName, validate_levels, validate_members};
 pub use write::{Object, push_quoted, quote};
 

@@ -90,7 +90,8 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The library brings no runtime, network, terminal or home directory. `unicode-*` find grapheme clusters and their
-/// widths, so that stored text is made harmless without splitting words. `wide` compares many bytes at once without unsafe code of ours.
+/// widths, so that stored text is made harmless without splitting words. `wide` compares many bytes at once without unsafe code of ours,
+/// and `simdutf8`, which foreign sessions use, too, finds that a line is UTF-8 in two fifths of the instructions.
 const LIBRARY: &str = "offshoot-session";
 const BUDGET: &[&str] = &[
     "base64",
@@ -99,6 +100,7 @@ const BUDGET: &[&str] = &[
     "memchr",
     "serde",
     "serde_json",
+    "simdutf8",
     "smol_str",
     "tempfile",
     "thiserror",

@@ -5,7 +5,7 @@
 use memchr::memchr2;
 use wide::u8x16;
 
-use super::validate::{SyntaxError, ValidationStep, fail};
+use super::syntax::{SyntaxError, ValidationStep, fail};
 
 /// How many bytes are looked at.
 const STRING_BLOCK: usize = 64;

@@ -3,22 +3,7 @@
 use super::byte_marks::{ByteMarks, block_at};
 use super::skip_space;
 use super::strings::{long_string, string_by_bytes};
-
-/// The position at which a text stops being JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected} at byte {at}")]
-pub struct SyntaxError {
-    /// The byte, from the start of the text.
-    pub at: usize,
-    /// What JSON allows there.
-    pub expected: &'static str,
-}
-
-pub(super) type ValidationStep = Result<usize, SyntaxError>;
-
-pub(super) fn fail(at: usize, expected: &'static str) -> ValidationStep {
-    Err(SyntaxError { at, expected })
-}
+use super::syntax::{SyntaxError, ValidationStep, fail};
 
 /// Checks that the bytes are exactly one JSON value with white space around it.
 ///
